@@ -1,0 +1,1 @@
+"""Players: exact ones, which need no learning, and learned ones."""

@@ -1,0 +1,1 @@
+"""How well a pair plays, and what its games cost to teach."""

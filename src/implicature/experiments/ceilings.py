@@ -1,0 +1,81 @@
+"""Ceilings: how well players that compute pragmatics exactly do in the paper's four games, test games, no learning."""
+
+from collections.abc import Callable, Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from implicature.agents.exact import Recursion, greedy_accuracy, hard_recursion, no_clash, soft_recursion
+from implicature.evaluation.accuracy import hard_games, hardness
+from implicature.evaluation.teaching import levels
+from implicature.experiments.rows import Row, command, version
+from implicature.games import GAMES, draw_games, named_game
+
+DEPTHS = (0, 1, 2, 3, 6, 10)
+Truth = Bool[Array, "candidates messages"]
+
+RECURSIONS: dict[str, Callable[[Truth], Recursion]] = {
+    "share β=10": lambda truth: soft_recursion(truth, DEPTHS[-1], 10.0, "share"),
+    "share β=20": lambda truth: soft_recursion(truth, DEPTHS[-1], 20.0, "share"),
+    "share β=100": lambda truth: soft_recursion(truth, DEPTHS[-1], 100.0, "share"),
+    "indicator β=10": lambda truth: soft_recursion(truth, DEPTHS[-1], 10.0, "indicator"),
+    "best response": lambda truth: hard_recursion(truth, DEPTHS[-1], "indicator"),
+}
+
+
+def accuracies(
+    play: Callable[[Truth], Recursion], truth: Truth, target: Int[Array, ""]
+) -> Float[Array, " depths"]:
+    """The chance that the target is found with the student of each depth and the teacher who responds to him."""
+    students = play(truth).student[jnp.asarray(DEPTHS)]
+    return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[target])(students)
+
+
+def run(games: int = 100_000, seed: int = 0) -> Iterator[Row]:
+    made = {"games": games, "seed": seed, "version": version(), "command": command()}
+    for name in GAMES:
+        space, candidates = named_game(name)
+        drawn = draw_games(jax.random.key(seed), games, candidates, space.instances, "test")
+        truth = jnp.asarray(space.table)[drawn.candidates]
+        hard = hard_games(np.asarray(jax.jit(jax.vmap(hardness))(truth, drawn.target)))
+
+        def row(player: str, depth: int | None, found: Float[np.ndarray, " games"], name=name, hard=hard) -> Row:
+            return {
+                "game": name,
+                "player": player,
+                "depth": depth,
+                "accuracy": round(100 * found.mean(), 3),
+                "accuracy_error": round(100 * found.std() / len(found) ** 0.5, 3),
+                "hard_accuracy": round(100 * found[hard].mean(), 3),
+                **made,
+            }
+
+        for player, play in RECURSIONS.items():
+            found = jax.jit(jax.vmap(lambda t, o, play=play: accuracies(play, t, o)))(truth, drawn.target)
+            for i, depth in enumerate(DEPTHS):
+                yield row(player, depth, np.asarray(found)[:, i])
+        word = jax.jit(jax.vmap(no_clash))(truth)
+        own = np.asarray(jnp.take_along_axis(word, drawn.target[:, None], axis=1))[:, 0] >= 0
+        yield row("no-clash", None, own.astype(float))
+        level = np.asarray(jax.jit(jax.vmap(levels))(truth))
+        level = np.take_along_axis(level, np.asarray(drawn.target)[:, None], axis=1)[:, 0]
+        for k in range(-1, level.max() + 1):
+            yield row("share of level none" if k < 0 else f"share of level {k}", None, (level == k).astype(float))
+
+
+def render(rows: list[Row]) -> str:
+    """A Markdown table: accuracy by depth, hard games at the deepest."""
+    head = "| game | player | " + " | ".join(f"t={depth}" for depth in DEPTHS) + " | hard |"
+    lines = [head, "|---" * (len(DEPTHS) + 3) + "|"]
+    for name in GAMES:
+        for player in RECURSIONS:
+            mine = {str(row["depth"]): row for row in rows if (row["game"], row["player"]) == (name, player)}
+            cells = [f"{float(mine[str(depth)]['accuracy']):.1f}" for depth in DEPTHS]
+            hard = f"{float(mine[str(DEPTHS[-1])]['hard_accuracy']):.1f}"
+            lines.append(f"| {name} | {player} | " + " | ".join(cells) + f" | {hard} |")
+        for row in rows:
+            if row["game"] == name and row["depth"] in (None, ""):
+                lines.append(f"| {name} | {row['player']} | {float(row['accuracy']):.2f} " + "|" * len(DEPTHS) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,47 @@
+"""Rows of results: a CSV with one line a measurement, each with what made it."""
+
+import csv
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from implicature import __version__
+
+Row = dict[str, Any]
+
+
+def version() -> str:
+    """The package's version and, in a checkout, the commit; a + at the end says that files had changed since."""
+    source = Path(__file__).parent
+    git = ["git", "-C", str(source)]
+    try:
+        tracked = subprocess.run([*git, "ls-files", "--error-unmatch", __file__], capture_output=True, check=False)
+        if tracked.returncode != 0:
+            return __version__
+        commit = subprocess.run([*git, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=True)
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=no", "."], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return __version__
+    return f"{__version__}-{commit.stdout.strip()}{'+' if changed.stdout.strip() else ''}"
+
+
+def command() -> str:
+    """The command that is running, as one would type it."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Replace the file by these rows, at once or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    os.replace(partial, path)

@@ -1,0 +1,233 @@
+"""The referential game ⟨A, B, Ω, M, 𝒜⟩ (section 2): K distinct candidates O ⊂ Ω, one of them the target o*.
+
+In each round the teacher sends m at cost c_m and the student answers 1 … K or waits (Ξ); the game ends at the first
+answer that is not Ξ, or with the last round. Both gain  R = −Σ c_m + 1[answer = target].
+
+No candidate combination is in two of the training, validation and test splits: the split is a hash of the
+combination itself, so it holds for games stored in advance and for games drawn on the fly, without listing 10¹⁸ of them.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, Key, UInt32
+
+from implicature.spaces import SPACES, Space
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+SHARES = (0.8, 0.1, 0.1)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What both players know before a game begins."""
+
+    candidates: int
+    rounds: int = 1
+    message_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.candidates < 2:
+            raise ValueError(f"{self.candidates} candidates leave nothing to guess: ask for 2 or more.")
+        if self.rounds < 1:
+            raise ValueError(f"A game of {self.rounds} rounds has no message: ask for 1 or more.")
+        if not 0 <= self.message_cost < 1:
+            raise ValueError(f"A message cost of {self.message_cost} is not in [0, 1): a right answer is worth 1.")
+
+    @property
+    def wait(self) -> int:
+        """The student's action Ξ; 0 … candidates-1 are answers."""
+        return self.candidates
+
+
+GAMES: dict[str, tuple[str, int]] = {
+    "numbers-4": ("numbers-10", 4),
+    "numbers-7": ("numbers-12", 7),
+    "objects-4": ("objects", 4),
+    "objects-7": ("objects", 7),
+}
+
+
+def named_game(name: str) -> tuple[Space, int]:
+    """The space and the number of candidates of one of the paper's four games."""
+    if name not in GAMES:
+        raise ValueError(f"No game is called {name!r}: choose one of {', '.join(GAMES)}.")
+    space, candidates = GAMES[name]
+    return SPACES[space](), candidates
+
+
+class Game(eqx.Module):
+    """One game as its maker sees it. The teacher sees candidates and target; the student sees `student_candidates`."""
+
+    candidates: Int[Array, " candidates"]
+    """Instances, in the teacher's order."""
+    target: Int[Array, ""]
+    """The target's position in the teacher's order."""
+    order: Int[Array, " candidates"]
+    """The student's j-th candidate is the teacher's order[j]-th."""
+
+    @property
+    def student_candidates(self) -> Int[Array, " candidates"]:
+        return self.candidates[self.order]
+
+
+def sample_distinct(key: Key[Array, ""], number: int, chosen: int) -> Int[Array, " chosen"]:
+    """`chosen` different whole numbers below `number`, in random order, every ordered choice equally likely."""
+    if chosen > 32:
+        return jax.random.permutation(key, number)[:chosen]
+    # A Fisher-Yates shuffle of 0 … number-1 that remembers only the places it has touched: position i swaps with
+    # place[i] ≥ i, and displaced[j] is what position j held when it was moved to place[j].
+    first = jnp.arange(chosen)
+    place = first + jax.random.randint(key, (chosen,), 0, number - first)
+    displaced: list[Array] = []
+    result: list[Array] = []
+    for i in range(chosen):
+        taken, mine = place[i], jnp.asarray(i)
+        for j in range(i):
+            taken = jnp.where(place[j] == place[i], displaced[j], taken)
+            mine = jnp.where(place[j] == i, displaced[j], mine)
+        result.append(taken)
+        displaced.append(mine)
+    return jnp.stack(result)
+
+
+def sample_game(
+    key: Key[Array, ""],
+    candidates: int,
+    instances: Int[Array, " instances"],
+    targets: Int[Array, " targets"] | None = None,
+) -> Game:
+    """Candidates uniform over the combinations of `instances`. With `targets`, the target is one of those instead.
+
+    `targets` must be among `instances`, which must be in ascending order."""
+    candidates_key, target_key, place_key, order_key = jax.random.split(key, 4)
+    number = instances.shape[0]
+    place = jax.random.randint(place_key, (), 0, candidates)
+    if targets is None:
+        chosen = instances[sample_distinct(candidates_key, number, candidates)]
+    else:
+        target = targets[jax.random.randint(target_key, (), 0, targets.shape[0])]
+        others = sample_distinct(candidates_key, number - 1, candidates - 1)
+        others = instances[others + (others >= jnp.searchsorted(instances, target))]
+        chosen = jnp.insert(others, place, target)
+    return Game(chosen, place, sample_distinct(order_key, candidates, candidates))
+
+
+def _mixed(bits: UInt32[Array, "*shape"]) -> UInt32[Array, "*shape"]:
+    """Wellons' low-bias 32-bit integer hash."""
+    bits = (bits ^ (bits >> 16)) * jnp.uint32(0x7FEB352D)
+    bits = (bits ^ (bits >> 15)) * jnp.uint32(0x846CA68B)
+    return bits ^ (bits >> 16)
+
+
+def split_of(candidates: Int[Array, " candidates"], seed: int) -> Int[Array, ""]:
+    """0 train, 1 validation, 2 test: a function of the combination alone, whatever its order."""
+    salt = _mixed(jnp.uint32(seed) + jnp.uint32(0x9E3779B9))
+    bits = _mixed(jnp.sum(_mixed(candidates.astype(jnp.uint32) ^ salt), dtype=jnp.uint32) + salt)
+    limits = jnp.asarray((np.cumsum(SHARES[:-1]) * 2**32).astype(np.uint32))
+    return jnp.searchsorted(limits, bits, side="right").astype(jnp.int32)
+
+
+def check_games(space: Space, candidates: int, instances: int | None = None) -> None:
+    """Raise a sentence where such games cannot be drawn."""
+    Rules(candidates)
+    number = space.instances if instances is None else instances
+    if candidates > number:
+        raise ValueError(
+            f"{candidates} candidates, but this space has only {number} instances: ask for {number} or fewer."
+        )
+
+
+def check_split(instances: Int[Array, " instances"], candidates: int, split: Split, seed: int) -> None:
+    """Raise a sentence where a small space has no combination in the split (a large one surely has)."""
+    number = comb(len(instances), candidates)
+    if number > 10_000:
+        return
+    every = np.asarray(instances)[np.array(list(islice(combinations(range(len(instances)), candidates), number)))]
+    if not np.any(np.asarray(jax.vmap(split_of, (0, None))(jnp.asarray(every), seed)) == SPLITS.index(split)):
+        raise ValueError(
+            f"{len(instances)} instances make only {number} combinations of {candidates}, and none falls into the "
+            f"{split} split: take more instances, another number of candidates or another split seed."
+        )
+
+
+def draw_game(
+    key: Key[Array, ""],
+    candidates: int,
+    instances: Int[Array, " instances"],
+    split: Split,
+    seed: int,
+    targets: Int[Array, " targets"] | None = None,
+) -> Game:
+    """A game of one split: sampled again until its combination falls there."""
+
+    def elsewhere(state: tuple[Array, Game, Array]) -> Bool[Array, ""]:
+        return ~state[2]
+
+    def again(state: tuple[Array, Game, Array]) -> tuple[Array, Game, Array]:
+        game_key, next_key = jax.random.split(state[0])
+        game = sample_game(game_key, candidates, instances, targets)
+        return next_key, game, split_of(game.candidates, seed) == SPLITS.index(split)
+
+    nothing = jnp.zeros(candidates, instances.dtype)
+    none = Game(nothing, jnp.asarray(0), jnp.zeros(candidates, int))
+    return jax.lax.while_loop(elsewhere, again, (key, none, jnp.asarray(False)))[1]
+
+
+@eqx.filter_jit
+def _draw(keys: Key[Array, " games"], candidates: int, instances: Array, split: Split, seed: int, targets) -> Game:
+    return jax.vmap(lambda key: draw_game(key, candidates, instances, split, seed, targets))(keys)
+
+
+def draw_games(
+    key: Key[Array, ""],
+    games: int,
+    candidates: int,
+    instances: Int[Array, " instances"] | int,
+    split: Split,
+    seed: int = 0,
+    targets: Int[Array, " targets"] | None = None,
+) -> Game:
+    """Many games of one split, as one Game with a leading axis. `instances` may be a number: all of them."""
+    pool = jnp.arange(instances) if isinstance(instances, int) else jnp.sort(instances)
+    check_split(pool, candidates, split, seed)
+    return _draw(jax.random.split(key, games), candidates, pool, split, seed, targets)
+
+
+def split_instances(
+    instances: int, share: float, seed: int
+) -> tuple[Int[np.ndarray, " first"], Int[np.ndarray, " second"]]:
+    """Instances in two exclusive parts, the first with `share` of them (0.7 unseen instances, 0.8 novel targets)."""
+    shuffled = np.random.default_rng(seed).permutation(instances)
+    first = round(instances * share)
+    return np.sort(shuffled[:first]), np.sort(shuffled[first:])
+
+
+def sample_renaming(key: Key[Array, ""], categories: Int[Array, " attributes"]) -> Int[Array, " attributes"]:
+    """A random one-to-one renaming, attribute a → renaming[a], within categories (section 5.3)."""
+    shuffled = jnp.lexsort((jax.random.uniform(key, categories.shape), categories))
+    return jnp.zeros_like(shuffled).at[jnp.argsort(categories, stable=True)].set(shuffled)
+
+
+def rename(
+    truth: Bool[Array, "candidates attributes"], renaming: Int[Array, " attributes"]
+) -> Bool[Array, "candidates attributes"]:
+    """Equivalent candidates: whoever had attribute a has renaming[a]."""
+    return jnp.zeros_like(truth).at[:, renaming].set(truth)
+
+
+def equivalent_instances(
+    table: Bool[Array, "instances attributes"], renaming: Int[Array, " attributes"]
+) -> Int[Array, " instances"]:
+    """The instance that each instance becomes, or -1 where the space has no such instance."""
+    renamed = rename(table, renaming).astype(jnp.int32)
+    kept = table.astype(jnp.int32)
+    same = (renamed @ kept.T == jnp.sum(renamed, 1)[:, None]) & (jnp.sum(renamed, 1)[:, None] == jnp.sum(kept, 1))
+    return jnp.where(jnp.any(same, axis=1), jnp.argmax(same, axis=1), -1)

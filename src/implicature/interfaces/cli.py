@@ -1,0 +1,95 @@
+"""`implicature`: two agents learn to read between the lines.
+
+Each command imports what it needs when it runs, so that help needs neither JAX nor NumPy.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from implicature import __version__
+
+
+def explain(
+    candidates: tyro.conf.Positional[tuple[str, ...]],
+    target: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    depth: int = 6,
+    beta: float = 10.0,
+    start: str = "share",
+    json: bool = False,
+) -> None:
+    """Show what each message means literally and how it sharpens when teacher and student think about each other.
+
+    Example: implicature explain blue,sphere red,sphere blue,cone --target 1
+
+    Args:
+        candidates: Each argument is one candidate, its attributes by name with commas between: 1,2,3,9 1,2,4 2,3
+        target: Mark the N-th candidate as the one the teacher means.
+        depth: How many times teacher and student think about each other.
+        beta: The teacher's rationality: how strongly she prefers the message he understands best.
+        start: The literal teacher: "share" picks any true message, 1/|o| each; "indicator" only weighs truth.
+        json: Print one JSON object instead.
+    """
+    from implicature.interfaces.explain import explain as run
+
+    run(list(candidates), target, depth, beta, start, json)
+
+
+def reproduce(
+    experiment: tyro.conf.Positional[str] = "ceilings",
+    games: int = 100_000,
+    seed: int = 0,
+    out: Path = Path("results"),
+) -> None:
+    """Run an experiment and write its rows as CSV.
+
+    Args:
+        experiment: Which one: ceilings (exact players in the paper's four games).
+        games: Test games in each cell.
+        seed: Draws other games.
+        out: The folder for rows.
+    """
+    from implicature.interfaces.reproduce import reproduce as run
+
+    run(experiment, games, seed, out)
+
+
+def bench(json: bool = False) -> None:
+    """Measure how fast games are played here.
+
+    Args:
+        json: Print one JSON object instead.
+    """
+    from implicature.interfaces.bench import bench as run
+
+    run(json)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"explain": explain, "reproduce": reproduce, "bench": bench}
+
+
+def main() -> None:
+    """Run one command; a mistake in the input is one sentence and exit code 2."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        print(__version__)
+        return
+    try:
+        tyro.extras.subcommand_cli_from_dict(
+            COMMANDS,
+            prog="implicature",
+            description="Two agents learn to read between the lines.",
+            args=arguments or ["--help"],
+            config=(tyro.conf.OmitArgPrefixes,),
+        )
+    except ValueError as mistake:
+        print(f"implicature: {mistake}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+    except KeyboardInterrupt:
+        print("\nimplicature: stopped.", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,235 @@
+"""A space of your own, from a file.
+
+CSV: a header, then one row an instance; comma, semicolon or tab; UTF-8. Each column is a category and each cell an
+attribute, named by its value, or `column:value` where two columns share the value. If all cells are 0, 1, true or
+false, each column is an attribute instead. A blank cell is no attribute. A first column `name` names the instances.
+
+    name,colour,shape
+    ball,blue,sphere
+    hat,blue,cone
+
+JSON: a list of such rows, [{"colour": "blue", "shape": "sphere"}, …]; or a list of instances, each a list of its
+attributes, [["some"], ["some", "all"], …]; or an object around that list, with all but `instances` optional:
+
+    {"instances": {"some came": ["some"], "all came": ["some", "all"]},
+     "attributes": ["some", "all"], "categories": {"some": "quantity", "all": "quantity"}, "note": "not read"}
+
+Whatever is wrong with a file becomes a ValueError of one sentence, in bounded time and memory.
+"""
+
+import csv
+import io
+import json
+import stat
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from implicature.spaces.space import Space
+
+MOST_BYTES = 20_000_000
+MOST_INSTANCES = 100_000
+MOST_ATTRIBUTES = 4096
+MOST_CELLS = 20_000_000
+"""Instances × attributes: Space sorts that many in a few seconds."""
+MOST_LETTERS = 200
+TRUE, FALSE = {"1", "true"}, {"0", "false"}
+PLAIN = {True: "true", False: "false", None: ""}
+
+
+def load_space(path: str | Path) -> Space:
+    """The space in a .csv, .tsv, .txt or .json file."""
+    path = Path(path)
+    try:
+        text = text_of(path)
+        if path.suffix.lower() not in READERS:
+            raise ValueError(f"A space is read from {', '.join(READERS)}: save it as one of these.")
+        name = repr(path.stem)[1:-1]  # a file name may hold line breaks
+        return READERS[path.suffix.lower()](name, text)
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r}: {error}") from None
+
+
+def text_of(path: Path) -> str:
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("This is a folder, a pipe or a device: name a .csv or .json file.")
+        at_most(MOST_BYTES, status.st_size, "bytes")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES)
+        if b"\0" in content:
+            raise ValueError("It holds NUL bytes, so it is binary or UTF-16: save it as text in UTF-8.")
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise ValueError(f"It cannot be read ({error.strerror}): check its name and who may read it.") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"Line {line} is not UTF-8: save the file again with the encoding UTF-8.") from None
+
+
+def at_most(most: int, number: int, what: str) -> None:
+    if number > most:
+        raise ValueError(f"{number:,} {what} are more than {most:,}: keep fewer.")
+
+
+def differ(keys: Iterable[Hashable], places: list[str], what: str) -> None:
+    first: dict[Hashable, int] = {}
+    for row, key in enumerate(keys):
+        if (earlier := first.setdefault(key, row)) != row:
+            raise ValueError(f"{places[earlier]} and {places[row].lower()} have the same {what}: they must differ.")
+
+
+def clean(text: str, place: str) -> str:
+    """One spelling for what looks the same, on one line."""
+    if len(text) > MOST_LETTERS:
+        raise ValueError(f"{place} has a name of {len(text):,} letters: {MOST_LETTERS} are the most.")
+    text = " ".join(unicodedata.normalize("NFC", text).split())
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+        raise ValueError(f"{place} has letters that cannot be printed in {text!a}: take them out.")
+    return text
+
+
+def from_csv(name: str, text: str) -> Space:
+    delimiter = max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+
+    def rows() -> Iterator[tuple[str, list[str]]]:
+        try:
+            for cells in reader:
+                if any(cell.strip() for cell in cells):
+                    yield f"Line {reader.line_num}", cells
+        except csv.Error as error:
+            raise ValueError(f"Line {reader.line_num} is not CSV ({error}): look for a stray quote there.") from None
+
+    lines = rows()
+    return from_rows(name, next(lines, ("", []))[1], lines)
+
+
+def from_rows(name: str, header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Space:
+    """Rows of cells, each after its place in the file, under a header of categories or attributes."""
+    at_most(MOST_ATTRIBUTES, len(header), "columns")
+    header = [clean(column, "The header") for column in header]
+    if "" in header:
+        raise ValueError(f"Column {header.index('') + 1} has no name in the header: name it or take it out.")
+    differ(header, [f"Column {i}" for i in range(1, len(header) + 1)], "name")
+    named = int([column.lower() for column in header[:1]] == ["name"])
+    places, labels, body, known = [], [], [], {"": ""}
+    for place, cells in rows:
+        if len(cells) != len(header):
+            raise ValueError(f"{place} has {len(cells)} cells, but the header has {len(header)}: give each column one.")
+        places.append(place)
+        labels += [clean(label, place) for label in cells[:named]]
+        cells = [cell.strip() for cell in cells[named:]]
+        known.update({cell: clean(cell, place) for cell in cells if cell not in known})
+        body.append([known[cell] for cell in cells])
+        at_most(MOST_INSTANCES, len(body), "instances")
+        at_most(MOST_ATTRIBUTES, len(known) - 1, "attributes")
+    columns, values = header[named:], {cell.lower() for cell in known.values()} - {""}
+    if values and values <= TRUE | FALSE:
+        sets = [[i for i, cell in enumerate(cells) if cell.lower() in TRUE] for cells in body]
+        return drawn(name, places, columns, sets, None, labels if named else None)
+
+    number: dict[tuple[int, str], int] = {}
+    for cells in body:
+        number.update({pair: 0 for pair in enumerate(cells) if pair[1]})
+        at_most(MOST_ATTRIBUTES, len(number), "attributes")
+    order = sorted(number, key=lambda attribute: attribute[0])
+    number = {attribute: i for i, attribute in enumerate(order)}
+    times = Counter(cell for _, cell in order)
+    attributes = [cell if times[cell] == 1 else f"{columns[i]}:{cell}" for i, cell in order]
+    sets = [[number[pair] for pair in enumerate(cells) if pair[1]] for cells in body]
+    return drawn(name, places, attributes, sets, [columns[i] for i, _ in order], labels if named else None)
+
+
+def from_json(name: str, text: str) -> Space:
+    try:
+        # Whole numbers and fractions stay the text they are: no digit is lost, and none is too many.
+        read = json.loads(text, object_pairs_hook=once, parse_int=str, parse_float=str)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"Line {error.lineno} is not JSON ({error.msg}): mend it there.") from None
+    except RecursionError:
+        raise ValueError("Its brackets nest too deeply: write a list of lists or of objects.") from None
+    if isinstance(read, list) and read and all(isinstance(row, dict) for row in read):
+        header = sorted(dict.fromkeys(key for row in read for key in row), key=lambda key: key.lower() != "name")
+        at_most(MOST_CELLS, len(read) * len(header), "cells")
+        rows = ((f"Instance {i}", [row.get(key) for key in header]) for i, row in enumerate(read, 1))
+        return from_rows(name, header, ((place, words(cells, place)) for place, cells in rows))
+    parts = {"instances": read} if isinstance(read, list) else read
+    if not isinstance(parts, dict) or not isinstance(parts.get("instances"), list | dict):
+        raise ValueError('It has no instances: write a list of them, or an object with a list of "instances".')
+    if unknown := parts.keys() - {"instances", "attributes", "categories", "note"}:
+        raise ValueError(f"Its {min(unknown)[:40]!a} is not instances, attributes, categories or note: rename it.")
+    return from_sets(name, parts["instances"], parts.get("attributes"), parts.get("categories"))
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(found := dict(pairs)) < len(pairs):
+        repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{repeated[:40]!a} is written twice in one object: keep one of them.")
+    return found
+
+
+def words(values: object, place: str) -> list[str]:
+    if not isinstance(values, list) or any(isinstance(value, list | dict | float) for value in values):
+        raise ValueError(f"{place} is not a list of names: write words or numbers in square brackets.")
+    return [value if isinstance(value, str) else PLAIN[value] for value in values]
+
+
+def from_sets(name: str, instances: list | dict[str, object], attributes: object, categories: object) -> Space:
+    """Instances as lists of attributes, with names of their own where they are an object."""
+    at_most(MOST_INSTANCES, len(instances), "instances")
+    places = [f"Instance {i}" for i in range(1, len(instances) + 1)]
+    labels = [clean(label, "An instance") for label in instances] if isinstance(instances, dict) else None
+    given = [clean(word, '"attributes"') for word in words(attributes or [], '"attributes"')]
+    number = {attribute: i for i, attribute in enumerate(given)}
+    sets = []
+    for place, values in zip(places, instances.values() if isinstance(instances, dict) else instances, strict=True):
+        own = [clean(word, place) for word in words(values, place)]
+        if given and not number.keys() >= set(own):
+            raise ValueError(f"{place} has an attribute that is not among the attributes: add it there.")
+        sets.append([number.setdefault(attribute, len(number)) for attribute in own])
+        at_most(MOST_ATTRIBUTES, len(number), "attributes")
+    found = given or list(number)
+    if categories is None:
+        return drawn(name, places, found, sets, None, labels)
+    if not isinstance(categories, dict) or categories.keys() != set(found):
+        raise ValueError('"categories" is not an object with each attribute once: write {"attribute": "category", …}.')
+    of = dict(zip(categories, words(list(categories.values()), '"categories"'), strict=True))
+    return drawn(name, places, found, sets, [clean(of[attribute], '"categories"') for attribute in found], labels)
+
+
+READERS: dict[str, Callable[[str, str], Space]] = {
+    ".csv": from_csv,
+    ".tsv": from_csv,
+    ".txt": from_csv,
+    ".json": from_json,
+}
+
+
+def drawn(
+    name: str,
+    places: list[str],
+    attributes: list[str],
+    sets: list[list[int]],
+    categories: list[str] | None,
+    labels: list[str] | None,
+) -> Space:
+    """The table of instances given as sets of attribute numbers, if a game can be played with it."""
+    if len(sets) < 2:
+        raise ValueError(f"It has {'only one instance' if sets else 'no instances'}: a game needs two or more.")
+    if not attributes:
+        raise ValueError("Its instances have no attributes, so there is nothing to say: give them some.")
+    at_most(MOST_ATTRIBUTES, len(attributes), "attributes")
+    at_most(MOST_CELLS, len(sets) * len(attributes), "cells")
+    table = np.zeros((len(sets), len(attributes)), dtype=bool)
+    for row, numbers in enumerate(sets):
+        table[row, numbers] = True
+    differ((row.tobytes() for row in np.packbits(table, axis=1)), places, "attributes")
+    differ(labels or [], places, "name")
+    if labels and "" in labels:
+        raise ValueError(f"{places[labels.index('')]} has no name: name all instances or none.")
+    return Space(name, tuple(attributes), table, categories and tuple(categories), labels and tuple(labels))

@@ -1,0 +1,1 @@
+"""Algorithm 1 and what comes before it."""
