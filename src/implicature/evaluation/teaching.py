@@ -40,7 +40,7 @@ def levels(truth: Bool[Array, "candidates attributes"]) -> Int[Array, " candidat
 
 @dataclass(frozen=True)
 class Teaching:
-    """What teaching each concept takes. Where `exact` is False all sizes are upper bounds on the true ones."""
+    """What teaching each concept takes. Where `exact` is False, td and rtd are upper bounds on the true ones."""
 
     sets: tuple[tuple[int, ...] | None, ...]
     """A smallest teaching set of each concept, as attributes; None where there is none (only for positive examples)."""
@@ -141,8 +141,8 @@ def _smallest(differences: set[int], known: int | None, work: _Work) -> int | No
         for size in range(_disjoint(minimal), best.bit_count()):
             if (found := _hit(minimal, size, work)) is not None:
                 return found
-    except _Spent:
-        pass
+    except (_Spent, RecursionError):
+        work.left = -1
     return best
 
 
@@ -187,9 +187,7 @@ def positive_rtd(truth: Bool[np.ndarray, "games candidates attributes"]) -> Int[
     only by whom they leave possible, so the search is over sets of candidates, not of messages."""
     games, candidates, attributes = truth.shape
     if candidates > 12:
-        raise ValueError(
-            f"Games of {candidates} candidates are too large for a table of their subsets: take 12 or fewer."
-        )
+        raise ValueError(f"{candidates} candidates have too many subsets to tabulate: take games of 12 or fewer.")
     if games > 20_000:
         return np.concatenate([positive_rtd(part) for part in np.array_split(truth, games // 10_000)])
     bit = 1 << np.arange(candidates, dtype=np.int16)
@@ -225,7 +223,7 @@ class NoClash:
     """NCTD⁺ (Kirkpatrick, Simon and Zilles 2019): besides, of two sets at least one is untrue of the other candidate,
     which does not follow: {1,2,3}, {1,2}, {1,3} match one to one, but {1,2,3} needs 2 and 3. At most the RTD."""
     exact: bool
-    """Whether `dimension` is; else it is an upper bound, the positive RTD."""
+    """Whether `dimension` is; else it is an upper bound."""
 
 
 def _own_sets(concepts: list[int], size: int) -> bool:
@@ -259,13 +257,17 @@ def no_clash_number(truth: Bool[np.ndarray, "concepts attributes"], budget: int 
     concepts, work = _concepts(truth), _Work(budget)
     sizes = {c: c.bit_count() for c in concepts}
     number = next((d for d in range(1, max(sizes.values()) + 1) if _own_sets(concepts, d)), None)
-    rtd = teaching(truth, positive=True, budget=budget).class_rtd
-    assert rtd is not None  # the largest concept left can always be taught
+    dimension = teaching(truth, positive=True, budget=budget).class_rtd
+    assert dimension is not None  # the largest concept left can always be taught
+    lowest = min(number or 1, len(concepts) - 1)
+
+    def possible(most: int) -> bool:
+        work.spend(sum(comb(size, min(size, most)) for size in sizes.values()))  # a larger set never adds a clash
+        return _give({c: [_mask(s) for s in combinations(_bits(c), min(sizes[c], most))] for c in concepts}, work)
+
     try:
-        for d in range(min(number or 1, len(concepts) - 1), rtd):
-            work.spend(sum(comb(size, min(size, d)) for size in sizes.values()))  # a larger set never adds a clash
-            if _give({c: [_mask(s) for s in combinations(_bits(c), min(sizes[c], d))] for c in concepts}, work):
-                return NoClash(number, d, True)
-    except _Spent:
-        return NoClash(number, rtd, False)
-    return NoClash(number, rtd, True)
+        while dimension > lowest and possible(dimension - 1):
+            dimension -= 1
+    except (_Spent, RecursionError):
+        return NoClash(number, dimension, False)
+    return NoClash(number, dimension, True)

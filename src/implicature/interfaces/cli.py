@@ -6,7 +6,7 @@ Each command imports what it needs when it runs, so that help needs neither JAX 
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -14,11 +14,12 @@ from implicature import __version__
 
 
 def explain(
-    candidates: tyro.conf.Positional[tuple[str, ...]],
+    candidates: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="CANDIDATE …")],
     target: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
     depth: int = 6,
     beta: float = 10.0,
-    start: str = "share",
+    start: Literal["share", "indicator"] = "share",
+    space: Annotated[str | None, tyro.conf.arg(metavar="SPACE")] = None,
     json: bool = False,
 ) -> None:
     """Show what each message means literally and how it sharpens when teacher and student think about each other.
@@ -27,15 +28,17 @@ def explain(
 
     Args:
         candidates: Each argument is one candidate, its attributes by name with commas between: 1,2,3,9 1,2,4 2,3
-        target: Mark the N-th candidate as the one the teacher means.
-        depth: How many times teacher and student think about each other.
-        beta: The teacher's rationality: how strongly she prefers the message he understands best.
+        target: Mark the N-th candidate, from 1, as the one the teacher means, and tell its story alone.
+        depth: How many times teacher and student think about each other, 0 to 100.
+        beta: The teacher's rationality, 0 to 1000: how strongly she prefers the message he understands best.
         start: The literal teacher: "share" picks any true message, 1/|o| each; "indicator" only weighs truth.
+        space: Where the names come from: numbers-10, numbers-12, objects, or a .csv or .json file, whose
+            instances may be candidates by name, too. Without it any names will do.
         json: Print one JSON object instead.
     """
     from implicature.interfaces.explain import explain as run
 
-    run(list(candidates), target, depth, beta, start, json)
+    run(list(candidates), target, depth, beta, start, json, space)
 
 
 def reproduce(

@@ -1,29 +1,22 @@
-"""A space of your own, from a file.
+"""A space of your own, from a file. Whatever is wrong with the file becomes a ValueError of one sentence.
 
 CSV: a header, then one row an instance; comma, semicolon or tab; UTF-8. Each column is a category and each cell an
 attribute, named by its value, or `column:value` where two columns share the value. If all cells are 0, 1, true or
 false, each column is an attribute instead. A blank cell is no attribute. A first column `name` names the instances.
-
-    name,colour,shape
-    ball,blue,sphere
-    hat,blue,cone
 
 JSON: a list of such rows, [{"colour": "blue", "shape": "sphere"}, …]; or a list of instances, each a list of its
 attributes, [["some"], ["some", "all"], …]; or an object around that list, with all but `instances` optional:
 
     {"instances": {"some came": ["some"], "all came": ["some", "all"]},
      "attributes": ["some", "all"], "categories": {"some": "quantity", "all": "quantity"}, "note": "not read"}
-
-Whatever is wrong with a file becomes a ValueError of one sentence, in bounded time and memory.
 """
 
 import csv
 import io
 import json
-import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -33,42 +26,34 @@ from implicature.spaces.space import Space
 MOST_BYTES = 20_000_000
 MOST_INSTANCES = 100_000
 MOST_ATTRIBUTES = 4096
-MOST_CELLS = 20_000_000
-"""Instances × attributes: Space sorts that many in a few seconds."""
+MOST_CELLS = 20_000_000  # instances × attributes: Space sorts that many in a few seconds
 MOST_LETTERS = 200
-TRUE, FALSE = {"1", "true"}, {"0", "false"}
-PLAIN = {True: "true", False: "false", None: ""}
+Names = tuple[str, ...] | None
 
 
 def load_space(path: str | Path) -> Space:
     """The space in a .csv, .tsv, .txt or .json file."""
     path = Path(path)
     try:
-        text = text_of(path)
+        if path.exists() and not path.is_file():
+            raise ValueError("This is a folder, a pipe or a device: name a .csv or .json file.")
+        at_most(MOST_BYTES, path.stat().st_size, "bytes")
         if path.suffix.lower() not in READERS:
             raise ValueError(f"A space is read from {', '.join(READERS)}: save it as one of these.")
-        name = repr(path.stem)[1:-1]  # a file name may hold line breaks
-        return READERS[path.suffix.lower()](name, text)
-    except ValueError as error:
-        raise ValueError(f"{str(path)!r}: {error}") from None
-
-
-def text_of(path: Path) -> str:
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("This is a folder, a pipe or a device: name a .csv or .json file.")
-        at_most(MOST_BYTES, status.st_size, "bytes")
         with path.open("rb") as file:
             content = file.read(MOST_BYTES)
         if b"\0" in content:
             raise ValueError("It holds NUL bytes, so it is binary or UTF-16: save it as text in UTF-8.")
-        return content.decode("utf-8-sig")
+        # A file's name may hold line breaks, so both its uses are escaped.
+        return READERS[path.suffix.lower()](repr(path.stem)[1:-1], content.decode("utf-8-sig"))
     except OSError as error:
-        raise ValueError(f"It cannot be read ({error.strerror}): check its name and who may read it.") from None
+        problem = f"It cannot be read ({error.strerror}): check its name and who may read it."
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"Line {line} is not UTF-8: save the file again with the encoding UTF-8.") from None
+        problem = f"Line {line} is not UTF-8: save the file again with the encoding UTF-8."
+    except ValueError as error:
+        problem = str(error)
+    raise ValueError(f"{str(path)!r}: {problem}")
 
 
 def at_most(most: int, number: int, what: str) -> None:
@@ -96,17 +81,11 @@ def clean(text: str, place: str) -> str:
 def from_csv(name: str, text: str) -> Space:
     delimiter = max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-
-    def rows() -> Iterator[tuple[str, list[str]]]:
-        try:
-            for cells in reader:
-                if any(cell.strip() for cell in cells):
-                    yield f"Line {reader.line_num}", cells
-        except csv.Error as error:
-            raise ValueError(f"Line {reader.line_num} is not CSV ({error}): look for a stray quote there.") from None
-
-    lines = rows()
-    return from_rows(name, next(lines, ("", []))[1], lines)
+    lines = ((f"Line {reader.line_num}", cells) for cells in reader if any(cell.strip() for cell in cells))
+    try:
+        return from_rows(name, next(lines, ("", []))[1], lines)
+    except csv.Error as error:
+        raise ValueError(f"Line {reader.line_num} is not CSV ({error}): look for a stray quote there.") from None
 
 
 def from_rows(name: str, header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Space:
@@ -129,10 +108,9 @@ def from_rows(name: str, header: list[str], rows: Iterable[tuple[str, list[str]]
         at_most(MOST_INSTANCES, len(body), "instances")
         at_most(MOST_ATTRIBUTES, len(known) - 1, "attributes")
     columns, values = header[named:], {cell.lower() for cell in known.values()} - {""}
-    if values and values <= TRUE | FALSE:
-        sets = [[i for i, cell in enumerate(cells) if cell.lower() in TRUE] for cells in body]
-        return drawn(name, places, columns, sets, None, labels if named else None)
-
+    if values and values <= {"0", "1", "false", "true"}:
+        sets = [[i for i, cell in enumerate(cells) if cell.lower() in ("1", "true")] for cells in body]
+        return drawn(name, places, columns, sets, None, tuple(labels) if named else None)
     number: dict[tuple[int, str], int] = {}
     for cells in body:
         number.update({pair: 0 for pair in enumerate(cells) if pair[1]})
@@ -142,7 +120,7 @@ def from_rows(name: str, header: list[str], rows: Iterable[tuple[str, list[str]]
     times = Counter(cell for _, cell in order)
     attributes = [cell if times[cell] == 1 else f"{columns[i]}:{cell}" for i, cell in order]
     sets = [[number[pair] for pair in enumerate(cells) if pair[1]] for cells in body]
-    return drawn(name, places, attributes, sets, [columns[i] for i, _ in order], labels if named else None)
+    return drawn(name, places, attributes, sets, tuple(columns[i] for i, _ in order), tuple(labels) if named else None)
 
 
 def from_json(name: str, text: str) -> Space:
@@ -176,14 +154,14 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def words(values: object, place: str) -> list[str]:
     if not isinstance(values, list) or any(isinstance(value, list | dict | float) for value in values):
         raise ValueError(f"{place} is not a list of names: write words or numbers in square brackets.")
-    return [value if isinstance(value, str) else PLAIN[value] for value in values]
+    return ["" if value is None else str(value).lower() if isinstance(value, bool) else value for value in values]
 
 
 def from_sets(name: str, instances: list | dict[str, object], attributes: object, categories: object) -> Space:
     """Instances as lists of attributes, with names of their own where they are an object."""
     at_most(MOST_INSTANCES, len(instances), "instances")
     places = [f"Instance {i}" for i in range(1, len(instances) + 1)]
-    labels = [clean(label, "An instance") for label in instances] if isinstance(instances, dict) else None
+    labels = tuple(clean(label, "An instance") for label in instances) if isinstance(instances, dict) else None
     given = [clean(word, '"attributes"') for word in words(attributes or [], '"attributes"')]
     number = {attribute: i for i, attribute in enumerate(given)}
     sets = []
@@ -199,31 +177,20 @@ def from_sets(name: str, instances: list | dict[str, object], attributes: object
     if not isinstance(categories, dict) or categories.keys() != set(found):
         raise ValueError('"categories" is not an object with each attribute once: write {"attribute": "category", …}.')
     of = dict(zip(categories, words(list(categories.values()), '"categories"'), strict=True))
-    return drawn(name, places, found, sets, [clean(of[attribute], '"categories"') for attribute in found], labels)
+    return drawn(name, places, found, sets, tuple(clean(of[attribute], '"categories"') for attribute in found), labels)
 
 
-READERS: dict[str, Callable[[str, str], Space]] = {
-    ".csv": from_csv,
-    ".tsv": from_csv,
-    ".txt": from_csv,
-    ".json": from_json,
-}
+READERS = {".csv": from_csv, ".tsv": from_csv, ".txt": from_csv, ".json": from_json}
 
 
 def drawn(
-    name: str,
-    places: list[str],
-    attributes: list[str],
-    sets: list[list[int]],
-    categories: list[str] | None,
-    labels: list[str] | None,
+    name: str, places: list[str], attributes: list[str], sets: list[list[int]], categories: Names, labels: Names
 ) -> Space:
     """The table of instances given as sets of attribute numbers, if a game can be played with it."""
     if len(sets) < 2:
         raise ValueError(f"It has {'only one instance' if sets else 'no instances'}: a game needs two or more.")
     if not attributes:
         raise ValueError("Its instances have no attributes, so there is nothing to say: give them some.")
-    at_most(MOST_ATTRIBUTES, len(attributes), "attributes")
     at_most(MOST_CELLS, len(sets) * len(attributes), "cells")
     table = np.zeros((len(sets), len(attributes)), dtype=bool)
     for row, numbers in enumerate(sets):
@@ -232,4 +199,4 @@ def drawn(
     differ(labels or [], places, "name")
     if labels and "" in labels:
         raise ValueError(f"{places[labels.index('')]} has no name: name all instances or none.")
-    return Space(name, tuple(attributes), table, categories and tuple(categories), labels and tuple(labels))
+    return Space(name, tuple(attributes), table, categories, labels)

@@ -1,0 +1,37 @@
+"""The student: he updates his belief with each message and answers by it, or waits for another word.
+
+    w = sigmoid(slope · H(b) + offset),   π_B(o | b) = (1 − w) · b(o),   π_B(Ξ | b) = w        (section 4, F-09)
+
+In the last round there is nothing to wait for: w = 0.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from implicature.agents.belief import Belief, BeliefNet, Candidates, Reading, update
+from implicature.agents.teacher import entropy
+
+Policy = Float[Array, " actions"]
+"""A chance for each candidate, and for waiting at the end."""
+
+
+class Student(eqx.Module):
+    belief: BeliefNet
+    slope: Float[Array, ""]
+    offset: Float[Array, ""]
+
+    def __init__(self, belief: BeliefNet, slope: float = 4.0, offset: float = -2.0):
+        self.belief = belief
+        self.slope, self.offset = jnp.asarray(slope), jnp.asarray(offset)
+
+    def read(self, candidates: Candidates) -> Reading:
+        return self.belief(candidates)
+
+    def update(self, reading: Reading, belief: Belief, message: Int[Array, ""]) -> Belief:
+        return update(reading.log_likelihood, belief, message)
+
+    def policy(self, belief: Belief, last: Bool[Array, ""]) -> Policy:
+        wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.slope * entropy(belief) + self.offset))
+        return jnp.append((1 - wait) * belief, wait)

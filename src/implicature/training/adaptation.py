@@ -1,0 +1,208 @@
+"""Algorithm 1: in each phase the teacher adapts to a fixed student, then the student to the fixed teacher.
+
+Every learner follows one law, `state, info = step(key, state)`; a half phase is a scan over it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from implicature.agents.belief import NETWORKS
+from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
+from implicature.agents.student import Student
+from implicature.agents.teacher import Teacher
+from implicature.games import Game, Rules
+from implicature.training.config import Config
+from implicature.training.losses import Transition, baseline, returns, student_loss, teacher_loss
+from implicature.training.pretraining import grounding_loss
+
+Info = dict[str, Float[Array, ""]]
+Step = Callable[[Key[Array, ""], Any], tuple[Any, Info]]
+
+
+class World(eqx.Module):
+    """What the games are made of: how instances look, what is true of them, and the training games."""
+
+    features: Float[Array, "instances ..."]
+    truth: Bool[Array, "instances messages"]
+    games: Game
+
+    def views(self, game: Game) -> Views:
+        return Views(self.features[game.candidates], self.features[game.student_candidates], game.target, game.order)
+
+    def sample(self, key: Key[Array, ""], batch: int) -> Game:
+        """Training games, each with any of its candidates as the target."""
+        row_key, target_key = jax.random.split(key)
+        number, candidates = self.games.candidates.shape
+        row = jax.random.randint(row_key, (batch,), 0, number)
+        target = jax.random.randint(target_key, (batch,), 0, candidates)
+        return Game(self.games.candidates[row], target, self.games.order[row])
+
+
+class Pair(eqx.Module):
+    """The two agents."""
+
+    teacher: Teacher
+    student: Student
+
+
+def new_pair(key: Key[Array, ""], config: Config, features: int, messages: int) -> Pair:
+    """A teacher and a student of the same build, differently initialised."""
+    hers, his, value = jax.random.split(key, 3)
+    width = config.width if config.network == "exchange" else 4 * config.width
+
+    def net(key: Key[Array, ""]):
+        return NETWORKS[config.network](features, messages, key, config.likelihood, width, config.depth)
+
+    return Pair(Teacher(net(hers), 2 * config.width, value, config.reads_belief), Student(net(his)))
+
+
+class Learner(eqx.Module):
+    """A model with its optimiser's state and the iteration it is at."""
+
+    model: Any
+    adam: optax.OptState
+    iteration: Int[Array, ""]
+
+
+def optimiser(config: Config, iterations: int) -> optax.GradientTransformation:
+    rate = optax.cosine_decay_schedule(config.learning_rate, iterations, alpha=0.02)
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
+
+
+def learner(model: Any, config: Config, iterations: int) -> Learner:
+    return Learner(model, optimiser(config, iterations).init(eqx.filter(model, eqx.is_array)), jnp.asarray(0))
+
+
+def learn(state: Learner, gradient: Any, config: Config, iterations: int) -> Learner:
+    updates, adam = optimiser(config, iterations).update(gradient, state.adam)
+    return Learner(eqx.apply_updates(state.model, updates), adam, state.iteration + 1)
+
+
+def grounding_step(config: Config, world: World) -> Step:
+    """Bayesian pretraining of one belief network."""
+
+    def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
+        games_key, prior_key = jax.random.split(key)
+        games = world.sample(games_key, config.batch)
+
+        def loss(net: Any) -> Array:
+            each = jax.vmap(grounding_loss, (None, 0, 0, 0))
+            keys = jax.random.split(prior_key, config.batch)
+            return jnp.mean(each(net, keys, world.features[games.candidates], world.truth[games.candidates]))
+
+        value, gradient = eqx.filter_value_and_grad(loss)(state.model)
+        return learn(state, gradient, config, config.pretraining), {"grounding_loss": value}
+
+    return step
+
+
+class TeacherState(eqx.Module):
+    learner: Learner
+    target: Teacher
+    replay: Transition
+    """The last rounds played, batches × transitions."""
+
+
+def teacher_state(teacher: Teacher, config: Config, rules: Rules) -> TeacherState:
+    """An empty replay buffer, a target network that equals the Q-network."""
+    shape = (config.replay, config.batch * rules.rounds)
+    number, belief = jnp.zeros(shape), jnp.zeros((*shape, rules.candidates))
+    whole = jnp.zeros(shape, jnp.int32)
+    replay = Transition(
+        belief.astype(jnp.int32), whole, belief, whole, belief, number, number, jnp.zeros(shape, bool)
+    )
+    return TeacherState(learner(teacher, config, config.iterations), teacher, replay)
+
+
+def transitions(games: Game, played: Dialogue, gamma: float) -> Transition:
+    """The rounds of a batch of games, as one flat batch."""
+    rounds = played.message.shape[1]
+    goes_on = jnp.append(played.live[:, 1:], jnp.zeros_like(played.live[:, :1]), axis=1)
+    each = Transition(
+        jnp.repeat(games.candidates[:, None], rounds, axis=1), jnp.repeat(games.target[:, None], rounds, axis=1),
+        played.before, played.message, played.after, played.reward, gamma * goes_on, played.live,
+    )  # fmt: skip
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), each)
+
+
+def teacher_step(config: Config, world: World, rules: Rules, student: Student) -> Step:
+    """The teacher's half: Q-learning from replay, and her prediction of his belief."""
+
+    def step(key: Key[Array, ""], state: TeacherState) -> tuple[TeacherState, Info]:
+        games_key, play_key, replay_key = jax.random.split(key, 3)
+        i, teacher = state.learner.iteration, state.learner.model
+        first, last = config.epsilon
+        epsilon = first * (last / first) ** (i / config.iterations)
+        games = world.sample(games_key, config.batch)
+
+        def play(key: Key[Array, ""], game: Game) -> Dialogue:
+            speak = exploring(epsilon, config.beta)
+            return dialogue(key, teacher, student, world.views(game), rules, speak, by_chance, told=True)
+
+        played = jax.vmap(play)(jax.random.split(play_key, config.batch), games)
+        new = transitions(games, played, config.gamma)
+        replay = jax.tree.map(lambda all, now: all.at[i % config.replay].set(now), state.replay, new)
+        kept = jnp.minimum(i + 1, config.replay) * new.target.shape[0]
+        row = jax.random.randint(replay_key, (config.batch,), 0, kept)
+        seen = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[row], replay)
+
+        def loss(model: Teacher) -> tuple[Array, Info]:
+            target = state.target if rules.rounds > 1 else None
+            each, info = jax.vmap(lambda one: teacher_loss(
+                model, target, one, world.features[one.candidates], config.obverter
+            ))(seen)  # fmt: skip
+            return jnp.mean(each), jax.tree.map(jnp.mean, info)
+
+        (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(teacher)
+        now = learn(state.learner, gradient, config, config.iterations)
+        due = now.iteration % config.target_update == 0
+        target = jax.tree.map(
+            lambda old, new: jnp.where(due, new, old) if eqx.is_array(old) else old, state.target, now.model
+        )
+        return TeacherState(now, target, replay), {"reward": jnp.mean(jax.vmap(lambda d: d.gain)(played)), **info}
+
+    return step
+
+
+def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -> Step:
+    """The student's half: REINFORCE against a teacher who speaks by softmax(β Q)."""
+
+    def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
+        games_key, play_key = jax.random.split(key)
+        games = world.sample(games_key, config.batch)
+        keys = jax.random.split(play_key, config.batch)
+
+        def loss(student: Student) -> tuple[Array, Info]:
+            def play(key: Key[Array, ""], game: Game) -> Dialogue:
+                speak = softly(config.beta)
+                return dialogue(key, teacher, student, world.views(game), rules, speak, by_chance, told=True)
+
+            played = jax.vmap(play)(keys, games)
+            gains = jax.vmap(returns, (0, None))(played, config.gamma)
+            live = jnp.sum(played.live, axis=0)
+            mean = jnp.sum(gains * played.live, axis=0) / jnp.maximum(live, 1)
+            later = config.gamma * jnp.append(mean[1:], 0.0)
+            expected = jax.vmap(baseline, (0, None, None))(played, later, rules.message_cost)
+            each = jax.vmap(student_loss)(played, gains - expected)
+            return jnp.mean(each), {"reward": jnp.mean(gains[:, 0]), "student_loss": jnp.mean(each)}
+
+        (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
+        return learn(state, gradient, config, config.iterations), info
+
+    return step
+
+
+def iterate(step: Step, key: Key[Array, ""], state: Any, start: Int[Array, ""], iterations: int) -> tuple[Any, Info]:
+    """Some iterations of a half phase. Their keys depend on the iteration alone, so that chunks do not matter."""
+
+    def body(state: Any, i: Array) -> tuple[Any, Info]:
+        return step(jax.random.fold_in(key, i), state)
+
+    state, info = jax.lax.scan(body, state, start + jnp.arange(iterations))
+    return state, jax.tree.map(jnp.mean, info)

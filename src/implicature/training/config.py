@@ -1,0 +1,64 @@
+"""Everything a run is made of. No JAX here: the command line shows it as help."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Config:
+    """How a pair is trained."""
+
+    game: str = "numbers-4"
+    """The game: numbers-4, numbers-7, objects-4, objects-7."""
+    space: str | None = None
+    """A space of your own instead: a CSV or JSON file (then say how many --candidates)."""
+    candidates: int | None = None
+    """Candidates in a game; by default those of the named game."""
+    rounds: int = 1
+    """The most messages a game may have (paper: 1 in its experiments)."""
+    message_cost: float = 0.0
+    """What each message costs both (paper: c_m; a right answer is worth 1)."""
+    grounded: bool = True
+    """Begin with messages that mean attributes (Bayesian pretraining) instead of at random."""
+    network: Literal["exchange", "paper"] = "exchange"
+    """The belief network: on the candidates × messages table (F-05), or appendix B as written."""
+    likelihood: Literal["softmax", "sigmoid"] = "softmax"
+    """How messages compete for a candidate (F-06; appendix B: sigmoid)."""
+    width: int = 16
+    """Channels of the exchange network's cells, a quarter of the paper network's embedding (F-07)."""
+    depth: int = 3
+    """Rounds of exchange, or context blocks of the paper network."""
+    reads_belief: bool = True
+    """The value head also reads the predicted belief in the target (F-08)."""
+    phases: int = 3
+    """Phases of a teacher half and a student half (paper: 3)."""
+    iterations: int = 2_000
+    """Iterations of each half phase (paper: 10,000)."""
+    pretraining: int = 2_000
+    """Iterations of Bayesian pretraining, for a grounded pair."""
+    batch: int = 256
+    """Games an iteration (authors' code: 128) (F-10)."""
+    learning_rate: float = 3e-3
+    """Adam's, at the start of each half phase; falls by a cosine to 2 % (F-11)."""
+    beta: float = 10.0
+    """β of the teacher's softmax while the student learns (authors' code: 10 or 20)."""
+    epsilon: tuple[float, float] = (0.95, 0.05)
+    """The teacher's exploration at the start and the end of her half (authors' code)."""
+    gamma: float = 1.0
+    """Discount of later rewards (authors' code: 0.6; the gain itself is not discounted) (F-12)."""
+    obverter: float = 1.0
+    """λ, the weight of the obverter loss."""
+    replay: int = 16
+    """The replay buffer, in batches."""
+    target_update: int = 100
+    """Iterations between copies of the Q-network to the target network."""
+    train_games: int = 600_000
+    """Training games drawn in advance (paper: 600k)."""
+    instances: float = 1.0
+    """The share of instances used in training; 0.7 leaves 30 % unseen."""
+    split: int = 0
+    """Seed of the train / validation / test split of games and instances."""
+    seed: int = 0
+    """Seed of everything else."""
+    seeds: int = 1
+    """Pairs trained at once, each from a seed of its own."""

@@ -1,0 +1,89 @@
+import re
+
+import numpy as np
+import pytest
+
+from implicature.spaces import SPACES, Space, number_sets, objects
+from implicature.spaces.objects import CATEGORIES
+from implicature.spaces.space import space_of_sets
+
+TWO = np.array([[True, False], [True, True]])
+
+
+def test_ten_symbols_in_sets_of_up_to_four_are_385_instances():
+    # 10 + 45 + 120 + 210
+    assert SPACES["numbers-10"]().table.shape == (385, 10)
+
+
+def test_twelve_symbols_in_sets_of_up_to_five_are_1585_instances():
+    # 12 + 66 + 220 + 495 + 792
+    assert SPACES["numbers-12"]().table.shape == (1585, 12)
+
+
+def test_small_number_sets_are_all_there_smaller_ones_first():
+    space = number_sets(symbols=3, largest=2)
+    assert [space.label(i) for i in range(space.instances)] == ["{0}", "{1}", "{2}", "{0, 1}", "{0, 2}", "{1, 2}"]
+    assert space.categories is None
+    assert space.category_numbers() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("symbols", "largest"), [(0, 0), (3, 0), (3, 4), (-1, 1), (40, 20)])
+def test_number_sets_that_cannot_be_are_refused(symbols: int, largest: int):
+    with pytest.raises(ValueError, match=r"symbols.*\.$"):
+        number_sets(symbols, largest)
+
+
+def test_objects_are_288_instances_with_18_attributes():
+    # 6 colours × 6 shapes × 2 sizes × 4 places, and 6 + 6 + 2 + 4
+    assert objects().table.shape == (288, 18)
+
+
+def test_an_object_has_one_attribute_of_each_category():
+    space = objects()
+    assert space.categories is not None
+    for category in CATEGORIES:
+        columns = [i for i, own in enumerate(space.categories) if own == category]
+        assert np.all(space.table[:, columns].sum(axis=1) == 1)
+    assert space.category_numbers() == [0] * 6 + [1] * 6 + [2] * 2 + [3] * 4
+    assert space.label(0) == "{blue, box, small, upper-left}"
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_registered_space_is_named_and_its_instances_differ(name: str):
+    space = SPACES[name]()
+    assert space.name == name
+    assert len({tuple(space.names(i)) for i in range(space.instances)}) == space.instances
+
+
+def test_an_instance_is_labelled_by_its_attributes_unless_it_has_a_label():
+    assert Space("two", ("round", "red"), TWO).label(1) == "{round, red}"
+    assert Space("two", ("round", "red"), TWO, labels=("plum", "cherry")).label(1) == "cherry"
+
+
+def test_attributes_of_sets_keep_their_first_order():
+    space = space_of_sets("worlds", [["some"], ["all", "some"]])
+    assert space.attributes == ("some", "all")
+    assert space.table.tolist() == TWO.tolist()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "table", "categories", "labels", "sentence"),
+    [
+        (("a", "b"), np.zeros((0, 2), bool), None, None, "The space s has no instances: give it at least two."),
+        (("a",), TWO, None, None, "2 columns but 1 attribute names: name each column once."),
+        (("a", " "), TWO, None, None, "The space s has an attribute without a name: every attribute needs one."),
+        (("a", "a"), TWO, None, None, "The attribute 'a' is named twice: attribute names must differ."),
+        (("a", "b"), TWO, ("c",), None, "1 categories for 2 attributes: give each attribute one."),
+        (("a", "b"), TWO, None, ("x",), "1 labels for 2 instances: give each instance one."),
+        (
+            ("a", "b"),
+            TWO[[1, 1]],
+            None,
+            None,
+            "The instance {a, b} stands in the space s twice: instances must differ.",
+        ),
+    ],
+)
+def test_what_is_no_space_is_refused_in_one_sentence(attributes, table, categories, labels, sentence: str):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        Space("s", attributes, table, categories, labels)
