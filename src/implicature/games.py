@@ -8,8 +8,8 @@ combination itself, so it holds for games stored in advance and for games drawn 
 """
 
 from dataclasses import dataclass
-from itertools import combinations, islice
-from math import comb
+from itertools import combinations, count
+from math import ceil, comb, log2
 from typing import Literal
 
 import equinox as eqx
@@ -145,45 +145,41 @@ def check_games(space: Space, candidates: int, instances: int | None = None) -> 
         )
 
 
-def check_split(instances: Int[Array, " instances"], candidates: int, split: Split, seed: int) -> None:
-    """Raise a sentence where a small space has no combination in the split (a large one surely has)."""
-    number = comb(len(instances), candidates)
-    if number > 10_000:
-        return
-    every = np.asarray(instances)[np.array(list(islice(combinations(range(len(instances)), candidates), number)))]
-    if not np.any(np.asarray(jax.vmap(split_of, (0, None))(jnp.asarray(every), seed)) == SPLITS.index(split)):
-        raise ValueError(
-            f"{len(instances)} instances make only {number} combinations of {candidates}, and none falls into the "
-            f"{split} split: take more instances, another number of candidates or another split seed."
-        )
-
-
-def draw_game(
-    key: Key[Array, ""],
-    candidates: int,
+def check_split(
     instances: Int[Array, " instances"],
+    candidates: int,
     split: Split,
     seed: int,
     targets: Int[Array, " targets"] | None = None,
-) -> Game:
-    """A game of one split: sampled again until its combination falls there."""
-
-    def elsewhere(state: tuple[Array, Game, Array]) -> Bool[Array, ""]:
-        return ~state[2]
-
-    def again(state: tuple[Array, Game, Array]) -> tuple[Array, Game, Array]:
-        game_key, next_key = jax.random.split(state[0])
-        game = sample_game(game_key, candidates, instances, targets)
-        return next_key, game, split_of(game.candidates, seed) == SPLITS.index(split)
-
-    nothing = jnp.zeros(candidates, instances.dtype)
-    none = Game(nothing, jnp.asarray(0), jnp.zeros(candidates, int))
-    return jax.lax.while_loop(elsewhere, again, (key, none, jnp.asarray(False)))[1]
+) -> None:
+    """Raise a sentence where a small space has no combination in the split (a large one surely has)."""
+    if candidates > len(instances):
+        raise ValueError(
+            f"{candidates} candidates, but only {len(instances)} instances to draw them from: "
+            f"ask for {len(instances)} or fewer."
+        )
+    number = comb(len(instances), candidates)
+    if number > 10_000:
+        return
+    every = np.asarray(instances)[np.array(list(combinations(range(len(instances)), candidates)))]
+    here = np.asarray(jax.vmap(split_of, (0, None))(jnp.asarray(every), seed)) == SPLITS.index(split)
+    if targets is not None:
+        here &= np.isin(every, np.asarray(targets)).any(axis=1)
+    if not np.any(here):
+        raise ValueError(
+            f"{len(instances)} instances make only {number} combinations of {candidates}, and none "
+            f"{'' if targets is None else 'with one of the targets '}falls into the {split} split: "
+            "take more instances, another number of candidates or another split seed."
+        )
 
 
 @eqx.filter_jit
-def _draw(keys: Key[Array, " games"], candidates: int, instances: Array, split: Split, seed: int, targets) -> Game:
-    return jax.vmap(lambda key: draw_game(key, candidates, instances, split, seed, targets))(keys)
+def _sample_games(
+    key: Key[Array, ""], games: int, candidates: int, instances: Array, seed: int, targets: Array | None
+) -> tuple[Game, Int[Array, " games"]]:
+    """Games of any split, and the split of each."""
+    sampled = jax.vmap(lambda one: sample_game(one, candidates, instances, targets))(jax.random.split(key, games))
+    return sampled, jax.vmap(split_of, (0, None))(sampled.candidates, seed)
 
 
 def draw_games(
@@ -197,8 +193,18 @@ def draw_games(
 ) -> Game:
     """Many games of one split, as one Game with a leading axis. `instances` may be a number: all of them."""
     pool = jnp.arange(instances) if isinstance(instances, int) else jnp.sort(instances)
-    check_split(pool, candidates, split, seed)
-    return _draw(jax.random.split(key, games), candidates, pool, split, seed, targets)
+    check_split(pool, candidates, split, seed, targets)
+    wanted = SPLITS.index(split)
+    size = 2 ** min(20, max(6, ceil(log2(1.05 * games / SHARES[wanted]))))
+    parts, found = [], 0
+    for attempt in count():
+        sampled, where = _sample_games(jax.random.fold_in(key, attempt), size, candidates, pool, seed, targets)
+        keep = np.flatnonzero(np.asarray(where) == wanted)[: games - found]
+        parts.append(jax.tree.map(lambda leaf, keep=keep: np.asarray(leaf)[keep], sampled))
+        found += len(keep)
+        if found == games:
+            break
+    return jax.tree.map(lambda *leaves: jnp.asarray(np.concatenate(leaves)), *parts)
 
 
 def split_instances(
@@ -224,10 +230,14 @@ def rename(
 
 
 def equivalent_instances(
-    table: Bool[Array, "instances attributes"], renaming: Int[Array, " attributes"]
-) -> Int[Array, " instances"]:
-    """The instance that each instance becomes, or -1 where the space has no such instance."""
-    renamed = rename(table, renaming).astype(jnp.int32)
-    kept = table.astype(jnp.int32)
-    same = (renamed @ kept.T == jnp.sum(renamed, 1)[:, None]) & (jnp.sum(renamed, 1)[:, None] == jnp.sum(kept, 1))
+    candidates: Bool[Array, "candidates attributes"],
+    table: Bool[Array, "instances attributes"],
+    renaming: Int[Array, " attributes"],
+) -> Int[Array, " candidates"]:
+    """The instance that each candidate becomes, or -1 where the space has no such instance."""
+    renamed = rename(candidates, renaming).astype(jnp.float32)
+    kept = table.astype(jnp.float32)
+    # Equal rows have |a ∩ b| = |a| = |b|.
+    shared, size = renamed @ kept.T, jnp.sum(renamed, axis=1)[:, None]
+    same = (shared == size) & (size == jnp.sum(kept, axis=1))
     return jnp.where(jnp.any(same, axis=1), jnp.argmax(same, axis=1), -1)

@@ -50,9 +50,13 @@ class Reading(eqx.Module):
     """A vector for each candidate (paper) or for each cell (exchange)."""
 
 
-def log_likelihood(logits: Table, kind: Likelihood) -> Table:
-    """log P(m | o, O): messages compete for each candidate (softmax), or each is judged by itself (sigmoid) (F-06)."""
-    return jax.nn.log_softmax(logits, axis=1) if kind == "softmax" else jax.nn.log_sigmoid(logits)
+def log_likelihood(logits: Table, kind: Likelihood, lapse: float) -> Table:
+    """log P(m | o, O): messages compete for each candidate (softmax), or each is judged by itself (sigmoid) (F-06).
+
+    With chance `lapse` she says just anything, so a message that fits nobody tells him nothing, whatever the network
+    makes of it: this is what keeps a grounded protocol grounded (F-15)."""
+    chance = jax.nn.softmax(logits, axis=1) if kind == "softmax" else jax.nn.sigmoid(logits)
+    return jnp.log((1 - lapse) * chance + lapse / logits.shape[1] + 1e-12)
 
 
 def posterior(log_likelihood: Table, prior: Belief) -> Table:
@@ -77,29 +81,37 @@ class PaperNet(eqx.Module):
     blocks: tuple[tuple[Dense, Dense], ...]
     messages: Float[Array, "messages width"]
     likelihood: Likelihood = eqx.field(static=True)
+    lapse: float = eqx.field(static=True)
 
     def __init__(
-        self, features: int, messages: int, key: Key[Array, ""], likelihood: Likelihood, width: int, rounds: int
+        self,
+        features: int,
+        messages: int,
+        key: Key[Array, ""],
+        width: int,
+        rounds: int,
+        likelihood: Likelihood = "softmax",
+        lapse: float = 0.01,
     ):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Dense(features, width, encoder_key)
         pairs = jax.random.split(blocks_key, (rounds, 2))
         self.blocks = tuple((Dense(width, width, own), Dense(width, width, context, 0.1)) for own, context in pairs)
         self.messages = 5 * jax.random.normal(messages_key, (messages, width)) / width**0.5
-        self.likelihood = likelihood
+        self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
         h = leaky(self.encoder(candidates))
         for own, context in self.blocks:
             h = leaky(own(h) + context(jnp.sum(h, axis=0))[None])
-        return Reading(log_likelihood(h @ self.messages.T, self.likelihood), h)
+        return Reading(log_likelihood(h @ self.messages.T, self.likelihood, self.lapse), h)
 
     @property
     def about_size(self) -> int:
         return 2 * self.messages.shape[1]
 
     def about(self, reading: Reading, target: Int[Array, ""], expected: Table) -> Float[Array, "messages about"]:
-        """What the value head reads: embeddings weighted by the belief expected after each message, and the target's."""
+        """What the value head reads: embeddings weighted by the belief after each message, and the target's own."""
         weighted = expected.T @ reading.embedding
         return jnp.concatenate([weighted, jnp.broadcast_to(reading.embedding[target], weighted.shape)], axis=1)
 
@@ -131,9 +143,17 @@ class ExchangeNet(eqx.Module):
     rounds: tuple[Exchange, ...]
     gather: Dense
     likelihood: Likelihood = eqx.field(static=True)
+    lapse: float = eqx.field(static=True)
 
     def __init__(
-        self, features: int, messages: int, key: Key[Array, ""], likelihood: Likelihood, width: int, rounds: int
+        self,
+        features: int,
+        messages: int,
+        key: Key[Array, ""],
+        width: int,
+        rounds: int,
+        likelihood: Likelihood = "softmax",
+        lapse: float = 0.01,
     ):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)
@@ -142,7 +162,7 @@ class ExchangeNet(eqx.Module):
         self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds))
         self.gather = Dense(width + 1, 1, gather, 0.1)
         self.gather = eqx.tree_at(lambda dense: dense.weight, self.gather, self.gather.weight.at[-1].set(1.0))
-        self.likelihood = likelihood
+        self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
         compatibility = self.encoder[1](leaky(self.encoder[0](candidates))) @ self.messages.T
@@ -150,7 +170,7 @@ class ExchangeNet(eqx.Module):
         for exchange in self.rounds:
             cells = exchange(cells)
         logits = cells @ self.gather.weight[:-1, 0] + compatibility * self.gather.weight[-1, 0]
-        return Reading(log_likelihood(logits, self.likelihood), cells)
+        return Reading(log_likelihood(logits, self.likelihood, self.lapse), cells)
 
     @property
     def about_size(self) -> int:

@@ -21,6 +21,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 Truth = Bool[Array, "candidates messages"]
 Table = Float[Array, "candidates messages"]
+LogTable = Float[Array, "candidates messages"]
+"""Logarithms, −∞ for 0: at a large β a message may be rarer than any float32 and still tell who would send it."""
 Belief = Float[Array, " candidates"]
 Start = Literal["share", "indicator"]
 
@@ -42,23 +44,26 @@ def literal_teacher(truth: Truth, start: Start = "share") -> Table:
 
 def student(teacher: Table, prior: Belief, surprised: Table) -> Table:
     """L_t: what a student who expects this teacher believes after each message, column by column."""
-    weights = prior[:, None] * teacher
-    return jnp.where(jnp.any(weights > 0, axis=0), normalised(weights, axis=0), surprised)
+    return log_student(jnp.log(teacher), prior, surprised)
 
 
-def soft_teacher(truth: Truth, belief: Table, beta: float) -> Table:
-    """S_t+1. The largest exponent in each row is taken out, so that any β is safe."""
-    exponent = jnp.where(truth, beta * belief, -jnp.inf)
-    largest = jnp.max(exponent, axis=1, keepdims=True)
-    weights = jnp.where(truth, jnp.exp(exponent - jnp.where(jnp.isfinite(largest), largest, 0)), 0)
-    return normalised(weights, axis=1)
+def log_student(teacher: LogTable, prior: Belief, surprised: Table) -> Table:
+    """L_t of a teacher given in logarithms."""
+    weights = jnp.log(prior)[:, None] + teacher
+    expected = jnp.any(weights > -jnp.inf, axis=0)
+    return jnp.where(expected, jax.nn.softmax(jnp.where(expected, weights, 0), axis=0), surprised)
 
 
-def hard_teacher(truth: Truth, belief: Table) -> Table:
-    """S_t+1 for β → ∞: uniform over the true messages he understands best."""
+def soft_teacher(truth: Truth, belief: Table, beta: float) -> LogTable:
+    """log S_t+1."""
+    return jax.nn.log_softmax(beta * belief, axis=1, where=truth)
+
+
+def hard_teacher(truth: Truth, belief: Table) -> LogTable:
+    """log S_t+1 for β → ∞: uniform over the true messages he understands best."""
     value = jnp.where(truth, belief, -1)
     best = truth & (value >= jnp.max(value, axis=1, keepdims=True) - TIE)
-    return normalised(best.astype(jnp.float32), axis=1)
+    return jnp.log(normalised(best.astype(jnp.float32), axis=1))
 
 
 class Recursion(eqx.Module):
@@ -69,17 +74,17 @@ class Recursion(eqx.Module):
 
 
 def recursion(
-    truth: Truth, respond: Callable[[Truth, Table], Table], depth: int, start: Start, prior: Belief | None = None
+    truth: Truth, respond: Callable[[Truth, Table], LogTable], depth: int, start: Start, prior: Belief | None = None
 ) -> Recursion:
     """S_0, L_0, S_1 = respond(L_0), L_1 …: the teacher responds to each student, the student expects each teacher."""
     candidates, messages = truth.shape
     before = jnp.full(candidates, 1 / candidates) if prior is None else prior
-    teachers = [literal_teacher(truth, start)]
-    students = [student(teachers[0], before, jnp.tile(before[:, None], messages))]
+    teachers = [jnp.log(literal_teacher(truth, start))]
+    students = [log_student(teachers[0], before, jnp.tile(before[:, None], messages))]
     for _ in range(depth):
         teachers.append(respond(truth, students[-1]))
-        students.append(student(teachers[-1], before, students[-1]))
-    return Recursion(jnp.stack(teachers), jnp.stack(students))
+        students.append(log_student(teachers[-1], before, students[-1]))
+    return Recursion(jnp.exp(jnp.stack(teachers)), jnp.stack(students))
 
 
 def soft_recursion(
@@ -129,7 +134,7 @@ def no_clash(truth: Truth) -> Int[Array, " candidates"]:
 def greedy_accuracy(truth: Truth, teacher_value: Table, belief: Table) -> Float[Array, " candidates"]:
     """The chance that each candidate, as the target, is found: she says her best true message, he picks his best
     candidate, and both toss coins where values tie."""
-    value = jnp.where(truth, teacher_value, -1)
+    value = jnp.where(truth, teacher_value, -jnp.inf)
     said = truth & (value >= jnp.max(value, axis=1, keepdims=True) - TIE)
     likely = (belief > 0) & (belief >= jnp.max(belief, axis=0, keepdims=True) - TIE)
     picked = normalised(likely.astype(jnp.float32), axis=0)

@@ -21,14 +21,14 @@ def entropy(belief: Float[Array, "candidates *rest"]) -> Float[Array, "*rest"]:
 
 
 class Value(eqx.Module):
-    """Two layers on what is known of (target, message)."""
+    """Two layers on what is known of (target, message); zero at first."""
 
     hidden: Dense
     out: Dense
 
     def __init__(self, inputs: int, width: int, key: Key[Array, ""]):
         hidden, out = jax.random.split(key)
-        self.hidden, self.out = Dense(inputs, width, hidden), Dense(width, 1, out, 0.1)
+        self.hidden, self.out = Dense(inputs, width, hidden), Dense(width, 1, out, 0.0)
 
     def __call__(self, inputs: Float[Array, "*rest inputs"]) -> Float[Array, "*rest"]:
         return self.out(leaky(self.hidden(inputs)))[..., 0]

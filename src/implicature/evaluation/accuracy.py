@@ -1,6 +1,6 @@
 """How hard a game is, and how well it was played.
 
-    hardness(o*, O) = mean over distractors o of  cos(o*, o)      the hard games are the top 10 %  (table 1)
+hardness(o*, O) = mean over distractors o of  cos(o*, o)      the hard games are the top 10 %  (table 1)
 """
 
 import jax.numpy as jnp

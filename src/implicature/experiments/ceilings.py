@@ -25,9 +25,7 @@ RECURSIONS: dict[str, Callable[[Truth], Recursion]] = {
 }
 
 
-def accuracies(
-    play: Callable[[Truth], Recursion], truth: Truth, target: Int[Array, ""]
-) -> Float[Array, " depths"]:
+def accuracies(play: Callable[[Truth], Recursion], truth: Truth, target: Int[Array, ""]) -> Float[Array, " depths"]:
     """The chance that the target is found with the student of each depth and the teacher who responds to him."""
     students = play(truth).student[jnp.asarray(DEPTHS)]
     return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[target])(students)

@@ -17,6 +17,8 @@ def reproduce(experiment: str, games: int, seed: int, out: Path) -> None:
         raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}.")
     if games < 10:
         raise ValueError(f"{games} games are too few to tell anything: ask for 10 or more.")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file, but rows go into a folder: name another with --out.")
     module = EXPERIMENTS[experiment]
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     rows = []

@@ -62,7 +62,7 @@ class Space:
 
 
 def space_of_sets(name: str, sets: list[list[str]], categories: tuple[str, ...] | None = None) -> Space:
-    """A space from instances given as lists of attribute names; attributes keep the order in which they first appear."""
+    """A space from instances given as lists of attribute names; attributes stand in the order they appear in."""
     attributes = tuple(dict.fromkeys(attribute for names in sets for attribute in names))
     column = {attribute: i for i, attribute in enumerate(attributes)}
     table = np.zeros((len(sets), len(attributes)), dtype=bool)

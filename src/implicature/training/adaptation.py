@@ -57,7 +57,8 @@ def new_pair(key: Key[Array, ""], config: Config, features: int, messages: int) 
     width = config.width if config.network == "exchange" else 4 * config.width
 
     def net(key: Key[Array, ""]):
-        return NETWORKS[config.network](features, messages, key, config.likelihood, width, config.depth)
+        build = NETWORKS[config.network]
+        return build(features, messages, key, width, config.depth, config.likelihood, config.lapse)
 
     return Pair(Teacher(net(hers), 2 * config.width, value, config.reads_belief), Student(net(his)))
 
@@ -114,9 +115,7 @@ def teacher_state(teacher: Teacher, config: Config, rules: Rules) -> TeacherStat
     shape = (config.replay, config.batch * rules.rounds)
     number, belief = jnp.zeros(shape), jnp.zeros((*shape, rules.candidates))
     whole = jnp.zeros(shape, jnp.int32)
-    replay = Transition(
-        belief.astype(jnp.int32), whole, belief, whole, belief, number, number, jnp.zeros(shape, bool)
-    )
+    replay = Transition(belief.astype(jnp.int32), whole, belief, whole, belief, number, number, jnp.zeros(shape, bool))
     return TeacherState(learner(teacher, config, config.iterations), teacher, replay)
 
 

@@ -1,0 +1,80 @@
+"""Weights on disk: safetensors, written at once or not at all, checked when read. Loading executes nothing."""
+
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+FORMAT = "implicature-1"
+
+
+def _leaves(tree: Any) -> dict[str, Any]:
+    """The arrays of a tree by their place in it."""
+    found, _ = jax.tree_util.tree_flatten_with_path(eqx.filter(tree, eqx.is_array))
+    return {jax.tree_util.keystr(path): leaf for path, leaf in found}
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    total = 0
+    for name in sorted(arrays):
+        total = zlib.crc32(np.ascontiguousarray(arrays[name]).tobytes(), zlib.crc32(name.encode(), total))
+    return str(total)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file so that a crash at any moment leaves either the old one or the new one."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def save_tree(path: Path, tree: Any, notes: Mapping[str, str]) -> None:
+    """Keep the arrays of a tree, and some notes, in one file."""
+    arrays = {name: np.asarray(leaf) for name, leaf in _leaves(tree).items()}
+    metadata = {**notes, "format": FORMAT, "checksum": _checksum(arrays)}
+    write_whole(path, save({name: np.ascontiguousarray(leaf) for name, leaf in arrays.items()}, metadata))
+
+
+def read_notes(path: Path) -> dict[str, str]:
+    """The notes of a file of ours; a sentence where it is not one."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            notes = file.metadata() or {}
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist.") from None
+    except (SafetensorError, OSError, ValueError) as problem:
+        raise ValueError(f"{path} is not a whole checkpoint ({problem}).") from None
+    if notes.get("format") != FORMAT:
+        raise ValueError(f"{path} was not written by implicature.")
+    return notes
+
+
+def load_tree(path: Path, like: Any) -> Any:
+    """A tree of the same build as `like` with the arrays from the file."""
+    notes = read_notes(path)
+    wanted = _leaves(like)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as problem:
+        raise ValueError(f"{path} is not a whole checkpoint ({problem}).") from None
+    if notes.get("checksum") != _checksum(arrays):
+        raise ValueError(f"{path} is damaged: its checksum does not fit its content.")
+    if arrays.keys() != wanted.keys() or any(
+        arrays[name].shape != leaf.shape or arrays[name].dtype != leaf.dtype for name, leaf in wanted.items()
+    ):
+        raise ValueError(f"{path} holds agents of another build than this run's.")
+    paths, build = jax.tree_util.tree_flatten_with_path(eqx.filter(like, eqx.is_array))
+    loaded = jax.tree_util.tree_unflatten(build, [jnp.asarray(arrays[jax.tree_util.keystr(path)]) for path, _ in paths])
+    return eqx.combine(loaded, eqx.filter(like, eqx.is_array, inverse=True))

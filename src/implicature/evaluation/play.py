@@ -1,0 +1,119 @@
+"""A pair plays test games: both greedy, the teacher going by her own prediction of his belief.
+
+accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, rounds and gain.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from implicature.agents.dialogue import Views, dialogue, greedily
+from implicature.evaluation.accuracy import hard_games, hardness
+from implicature.evaluation.teaching import levels
+from implicature.games import Game, Rules, equivalent_instances, sample_renaming
+
+CHUNK = 4_096
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of each game."""
+
+    found: Float[np.ndarray, " games"]
+    messages: Int[np.ndarray, " games"]
+    gain: Float[np.ndarray, " games"]
+    true: Int[np.ndarray, " games"]
+    """How many of its messages were true of the target."""
+    level: Int[np.ndarray, " games"]
+    """The target's level; -1 for none."""
+    hardness: Float[np.ndarray, " games"]
+    truth: Bool[np.ndarray, "games candidates messages"] = field(repr=False)
+    target: Int[np.ndarray, " games"] = field(repr=False)
+
+
+@eqx.filter_jit
+def _play(key: Key[Array, ""], teacher: Any, student: Any, views: Views, truth: Array, rules: Rules) -> tuple:
+    def one(key: Array, views: Views, truth: Array) -> tuple:
+        played = dialogue(key, teacher, student, views, rules, greedily, greedily, told=False)
+        true = jnp.sum(truth[views.target][played.message] * played.live)
+        level = levels(truth)[views.target]
+        return played.found, played.length, played.gain, true, level, hardness(truth, views.target)
+
+    return jax.vmap(one)(jax.random.split(key, len(truth)), views, truth)
+
+
+@eqx.filter_jit
+def equivalent_views(
+    key: Key[Array, ""], features: Array, truth: Bool[Array, "instances messages"], categories: Array, games: Game
+) -> tuple[Views, Bool[Array, ""]]:
+    """The student sees renamed candidates and hears renamed messages; whether every renamed candidate exists."""
+
+    def one(key: Array, game: Game) -> tuple[Views, Array]:
+        renaming = sample_renaming(key, categories)
+        his = equivalent_instances(truth[game.student_candidates], truth, renaming)
+        return Views(features[game.candidates], features[his], game.target, game.order, renaming), jnp.all(his >= 0)
+
+    views, exist = jax.vmap(one)(jax.random.split(key, len(games.target)), games)
+    return views, jnp.all(exist)
+
+
+def play_games(
+    teacher: Any,
+    student: Any,
+    features: Float[Array, "instances ..."],
+    truth: Bool[Array, "instances messages"],
+    games: Game,
+    rules: Rules,
+    categories: Int[Array, " messages"] | None = None,
+    seed: int = 0,
+) -> Played:
+    """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
+    number = len(games.target)
+    parts: list[tuple] = []
+    for start in range(0, number, CHUNK):
+        # The last part is filled up with the first games again, so that one program serves all parts.
+        rows = np.arange(start, start + min(CHUNK, number)) % number
+        part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
+        views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
+        if categories is None:
+            his = features[jax.vmap(lambda game: game.student_candidates)(part)]
+            views = Views(features[part.candidates], his, part.target, part.order)
+        else:
+            views, exist = equivalent_views(views_key, features, truth, categories, part)
+            if not bool(exist):
+                raise ValueError(
+                    "Renaming the attributes of this space leads to instances that it does not have: equivalent games "
+                    "need a space that has every combination, as number sets and objects do."
+                )
+        parts.append(jax.device_get(_play(play_key, teacher, student, views, truth[part.candidates], rules)))
+    found, messages, gain, true, level, hard = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
+    candidates = np.asarray(games.candidates)
+    return Played(found, messages, gain, true, level, hard, np.asarray(truth)[candidates], np.asarray(games.target))
+
+
+def summary(played: Played) -> dict[str, Any]:
+    """The figures of one pair, shares between 0 and 1."""
+    hard = played.found[hard_games(played.hardness)]
+    by_level = {
+        "none" if level < 0 else str(level): {
+            "accuracy": float(played.found[mine].mean()),
+            "share": float(mine.mean()),
+            "rounds": float(played.messages[mine].mean()),
+        }
+        for level in range(-1, int(played.level.max()) + 1)
+        if (mine := played.level == level).any()
+    }
+    return {
+        "accuracy": float(played.found.mean()),
+        "hard_accuracy": float(hard.mean()),
+        "valid": float(played.true.sum() / played.messages.sum()),
+        "by_level": by_level,
+        "rounds": float(played.messages.mean()),
+        "gain": float(played.gain.mean()),
+        "games": len(played.found),
+    }

@@ -1,0 +1,122 @@
+"""`implicature train`: a progress bar while a pair learns; at the end what it can do, beside the paper and the ceiling."""
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from implicature.agents.exact import greedy_accuracy, soft_recursion
+from implicature.evaluation.accuracy import hard_games
+from implicature.evaluation.play import Played, summary
+from implicature.interfaces.evaluate import played_by, test_games
+from implicature.interfaces.transcript import example
+from implicature.training.config import Config
+from implicature.training.run import Run, open_run, start_run
+
+PAPER_PRESET = {
+    "network": "paper", "likelihood": "sigmoid", "iterations": 10_000, "batch": 128, "phases": 3, "grounded": False,
+    "learning_rate": 1e-3,
+}  # fmt: skip
+
+
+def train(config: Config, preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> None:
+    console = Console(stderr=True, quiet=quiet)
+    if resume is not None:
+        run = open_run(resume)
+    else:
+        if preset == "paper":
+            config = replace(config, **PAPER_PRESET)
+        run = start_run(out or new_folder(config), config)
+    try:
+        watch_training(run, console)
+    except KeyboardInterrupt:
+        console.print(f"Stopped. Nothing is lost: go on with  implicature train --resume {run.folder}")
+        raise
+    report(run)
+
+
+def new_folder(config: Config) -> Path:
+    """runs/<game>-<date and time>, and a number where that exists."""
+    name = Path(config.space).stem if config.space else config.game
+    stem = f"{name}-{'grounded' if config.grounded else 'ungrounded'}-{datetime.now():%Y%m%d-%H%M%S}"
+    folder, more = Path("runs") / stem, 1
+    while folder.exists():
+        folder, more = Path("runs") / f"{stem}-{more}", more + 1
+    return folder
+
+
+def watch_training(run: Run, console: Console) -> None:
+    """Train with a bar that tells the stage, the reward and the accuracy on validation games."""
+    columns = (
+        TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    console.print(f"Training in {run.folder}")
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("compiling …", total=sum(stage.iterations for stage in run.stages))
+        for now in run.train(lambda warning: console.print(warning)):
+            what = "grounding" if now.stage.phase == 0 else f"phase {now.stage.phase}"
+            mean = {name: float(np.mean(values)) for name, values in now.info.items()}
+            shown = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in mean.items())
+            bar.update(task, completed=now.done, description=f"{what}, {now.stage.agent}:  {shown}")
+
+
+def ceiling(played: Played, depth: int = 10) -> np.ndarray:
+    """The chance of each game's target to be found by the exact players of this depth."""
+
+    @jax.jit
+    @jax.vmap
+    def one(truth, target):
+        belief = soft_recursion(truth, depth).student[-1]
+        return greedy_accuracy(truth, belief, belief)[target]
+
+    return np.asarray(one(jnp.asarray(played.truth), jnp.asarray(played.target)))
+
+
+def paper_figures(config: Config) -> dict[str, float]:
+    """What the paper reports for this game, if it does."""
+    results = json.loads((files("implicature.experiments") / "paper-results.json").read_text(encoding="utf-8"))
+    if config.space is not None or config.candidates is not None or config.rounds != 1:
+        return {}
+    column = results["table-1"]["columns"].index(config.game)
+    if config.grounded:
+        return {"accuracy": results["table-2"]["identical-games"]["pragmatic"][column][0] / 100}
+    names = {"accuracy": "total", "hard_accuracy": "hard"}
+    return {name: results["table-1"][theirs]["pragmatic"][column][0] / 100 for name, theirs in names.items()}
+
+
+def report(run: Run) -> None:
+    """Ours, the paper's and the exact ceiling, and one dialogue before and after."""
+    console = Console()
+    config = run.setting.config
+    games = test_games(run.setting, 10_000, seed=0)
+    runs = [played_by(run.pair(index=i), run.setting, games) for i in range(config.seeds)]
+    ours, exact, paper = [summary(played) for played in runs], ceiling(runs[0]), paper_figures(config)
+    first = runs[0]
+
+    def share(values: list[float]) -> str:
+        spread = f" ± {100 * np.std(values):.1f}" if len(values) > 1 else ""
+        return f"{100 * np.mean(values):.1f}{spread}"
+
+    table = Table("test games, %", "ours", "paper", "exact ceiling", title=f"{config.game}: 10,000 test games, greedy")
+    hard = exact[hard_games(first.hardness)].mean()
+    for name, best in (("accuracy", exact.mean()), ("hard_accuracy", hard), ("valid", 1.0)):
+        theirs = f"{100 * paper[name]:.1f}" if name in paper else "–"
+        shown = name.replace("_", " ") if name != "valid" else "messages true of the target"
+        table.add_row(shown, share([one[name] for one in ours]), theirs, f"{100 * best:.1f}")
+    for level, mine in ours[0]["by_level"].items():
+        here = first.level == (-1 if level == "none" else int(level))
+        found = [one["by_level"][level]["accuracy"] for one in ours]
+        label = f"level {level} ({100 * mine['share']:.1f} % of targets)"
+        table.add_row(label, share(found), "–", f"{100 * exact[here].mean():.1f}")
+    console.print(table)
+    example(run, console)
+    console.print(f"The run is in {run.folder}: `implicature evaluate`, `implicature watch` take it from there.")

@@ -1,0 +1,55 @@
+"""One dialogue in words, before and after training."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+
+from implicature.agents.dialogue import dialogue, greedily
+from implicature.evaluation.teaching import levels
+from implicature.games import Game
+from implicature.interfaces.evaluate import test_games
+from implicature.training.adaptation import Pair
+from implicature.training.run import Run
+
+
+def telling_game(run: Run) -> Game:
+    """A test game that needs reading between the lines: the target has level 1, or the highest level there is."""
+    games = test_games(run.setting, 200, seed=1)
+    truth = run.setting.world.truth[games.candidates]
+    level = np.asarray(jax.vmap(levels)(truth))[np.arange(200), np.asarray(games.target)]
+    pick = int(np.flatnonzero(level == 1)[0]) if (level == 1).any() else int(np.argmax(level))
+    return jax.tree.map(lambda leaf: leaf[pick], games)
+
+
+def transcript(pair: Pair, run: Run, game: Game) -> str:
+    """What is said and thought in one game."""
+    setting = run.setting
+    space, rules = setting.space, setting.rules
+    played = dialogue(
+        jax.random.key(0), pair.teacher, pair.student, setting.world.views(game), rules, greedily, greedily, told=False
+    )
+    lines = []
+    for i in range(int(played.length)):
+        belief = ", ".join(f"{100 * float(b):.0f} %" for b in played.after[i])
+        action = int(played.action[i])
+        answer = "waits" if action == rules.wait else f"picks {space.label(int(game.candidates[action]))}"
+        lines.append(f"she says “{space.attributes[int(played.message[i])]}”; he believes {belief} and {answer}")
+    right = "right" if float(played.found) > 0 else "wrong"
+    return "; ".join(lines) + f": {right}"
+
+
+def example(run: Run, console: Console) -> None:
+    """The same game before the first phase and after the last."""
+    game = telling_game(run)
+    space, target = run.setting.space, int(game.target)
+    shown = "  ".join(
+        f"[bold]{space.label(int(o))}[/bold]←target" if i == target else space.label(int(o))
+        for i, o in enumerate(jnp.asarray(game.candidates))
+    )
+    console.print(f"\nOne game: {shown}")
+    for phase in dict.fromkeys((0, run.setting.config.phases)):
+        if run.phase_file(phase).exists():
+            when = "before" if phase == 0 else "after"
+            console.print(f"  {when}: {transcript(run.pair(phase), run, game)}", highlight=False)
+    console.print()

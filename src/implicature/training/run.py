@@ -1,0 +1,361 @@
+"""A run: stages of training in a folder that can be left and taken up again at any moment.
+
+    RUN/config.json               the config, the version
+    RUN/metrics.csv               a line for each chunk of iterations and each pair
+    RUN/phase-N.safetensors       the pairs after phase N; phase 0 is before the first
+    RUN/checkpoint.safetensors    where training stands, and previous.safetensors the checkpoint before it
+
+Every random number is a function of (seed, stage, iteration), so a run that was killed and resumed ends bit-identical
+to one that was not.
+"""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int, Key
+
+from implicature import __version__
+from implicature.agents.checkpoint import load_tree, read_notes, save_tree, write_whole
+from implicature.agents.dialogue import dialogue, greedily
+from implicature.games import Game, Rules, check_games, draw_games, named_game, split_instances
+from implicature.spaces import Space
+from implicature.spaces.files import load_space
+from implicature.training.adaptation import (
+    Learner,
+    Pair,
+    TeacherState,
+    World,
+    grounding_step,
+    iterate,
+    learner,
+    new_pair,
+    student_step,
+    teacher_state,
+    teacher_step,
+)
+from implicature.training.config import Config
+
+CHUNK = 250
+VALIDATION_GAMES = 2_000
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Pretraining of one agent's belief (phase 0), or one half of a phase."""
+
+    phase: int
+    agent: Literal["teacher", "student"]
+    iterations: int
+
+
+def stages(config: Config) -> list[Stage]:
+    """Algorithm 1's two outer loops, after Bayesian pretraining where the pair is grounded."""
+    before = config.pretraining if config.grounded else 0
+    halves = [(0, before), *((phase, config.iterations) for phase in range(1, config.phases + 1))]
+    return [Stage(phase, agent, n) for phase, n in halves if n for agent in ("teacher", "student")]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The config made concrete."""
+
+    config: Config
+    space: Space
+    rules: Rules
+    world: World
+    validation: Game
+
+
+def space_of(config: Config) -> tuple[Space, int]:
+    """The space and the number of candidates that a config asks for."""
+    if config.space is None:
+        space, candidates = named_game(config.game)
+        candidates = config.candidates or candidates
+    else:
+        space = load_space(config.space)
+        if config.candidates is None:
+            raise ValueError(f"How many candidates of {config.space} make a game? Say it with --candidates.")
+        candidates = config.candidates
+    check_games(space, candidates)
+    return space, candidates
+
+
+def instances_of(config: Config, space: Space, seen: bool) -> Int[Array, " instances"]:
+    """The instances games are made of: those used in training, or those held out."""
+    if config.instances >= 1:
+        return jnp.arange(space.instances)
+    parts = split_instances(space.instances, config.instances, config.split)
+    return jnp.asarray(parts[0] if seen else parts[1])
+
+
+def check_config(config: Config) -> None:
+    """Raise a sentence for what cannot be trained."""
+    for name in ("phases", "iterations", "batch", "seeds", "width", "depth", "replay", "target_update", "train_games"):
+        if getattr(config, name) < (0 if name in ("phases", "depth") else 1):
+            raise ValueError(f"--{name.replace('_', '-')} {getattr(config, name)} is too small: ask for 1 or more.")
+    if not 0 < config.instances <= 1:
+        raise ValueError(f"A share of {config.instances} instances is not in (0, 1]: 0.7 leaves 30 % unseen.")
+    if not 0 < config.learning_rate < 1:
+        raise ValueError(f"A learning rate of {config.learning_rate} is not in (0, 1): 0.003 is usual here.")
+    Rules(config.candidates or 2, config.rounds, config.message_cost)
+
+
+def setting_of(config: Config) -> Setting:
+    check_config(config)
+    space, candidates = space_of(config)
+    rules = Rules(candidates, config.rounds, config.message_cost)
+    instances = instances_of(config, space, seen=True)
+    check_games(space, candidates, len(instances))
+    train_key, validation_key = jax.random.split(jax.random.key(config.split))
+    games = draw_games(train_key, config.train_games, candidates, instances, "train", config.split)
+    validation = draw_games(validation_key, VALIDATION_GAMES, candidates, instances, "validation", config.split)
+    truth = jnp.asarray(space.table)
+    return Setting(config, space, rules, World(truth.astype(jnp.float32), truth, games), validation)
+
+
+def over_seeds(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Do it for every pair, along the leading axis of all arguments. One pair after the other inside one program: on
+    processors that is faster than batched matrix products."""
+
+    def mapped(*arguments: Any) -> Any:
+        arrays, rest = eqx.partition(arguments, eqx.is_array)
+        kept: list[Any] = []
+
+        def one(arrays: Any) -> Any:
+            out, out_rest = eqx.partition(function(*eqx.combine(arrays, rest)), eqx.is_array)
+            kept.append(out_rest)
+            return out
+
+        return eqx.combine(jax.lax.map(one, arrays), kept[0])
+
+    return mapped
+
+
+def begin(stage: Stage, pair: Pair, config: Config, rules: Rules) -> Any:
+    """The learner's state at the start of a stage."""
+    if stage.phase == 0:
+        return learner(getattr(pair, stage.agent).belief, config, stage.iterations)
+    if stage.agent == "teacher":
+        return teacher_state(pair.teacher, config, rules)
+    return learner(pair.student, config, stage.iterations)
+
+
+def learned(stage: Stage, pair: Pair, state: Learner | TeacherState) -> Pair:
+    """The pair with what the learner knows by now."""
+    model = state.learner.model if isinstance(state, TeacherState) else state.model
+    if stage.phase == 0:
+        return eqx.tree_at(lambda pair: getattr(pair, stage.agent).belief, pair, model)
+    return eqx.tree_at(lambda pair: getattr(pair, stage.agent), pair, model)
+
+
+def _accuracy(pair: Pair, world: World, games: Game, rules: Rules) -> Array:
+    """The share of games found, both greedy."""
+    keys = jax.random.split(jax.random.key(0), len(games.target))
+
+    def one(key: Array, game: Game) -> Array:
+        return dialogue(key, pair.teacher, pair.student, world.views(game), rules, greedily, greedily, told=False).found
+
+    return jnp.mean(jax.vmap(one)(keys, games))
+
+
+@eqx.filter_jit
+def advance(
+    stage: Stage,
+    config: Config,
+    rules: Rules,
+    world: World,
+    validation: Game,
+    keys: Key[Array, " seeds"],
+    pairs: Pair,
+    states: Any,
+    start: Int[Array, ""],
+    iterations: int,
+) -> tuple[Any, dict[str, Array]]:
+    """Some iterations of a stage for every pair, and their accuracy on validation games after it."""
+
+    def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
+        if stage.phase == 0:
+            step = grounding_step(config, world)
+        elif stage.agent == "teacher":
+            step = teacher_step(config, world, rules, pair.student)
+        else:
+            step = student_step(config, world, rules, pair.teacher)
+        state, info = iterate(step, key, state, start, iterations)
+        return state, {**info, "accuracy": _accuracy(learned(stage, pair, state), world, validation, rules)}
+
+    return over_seeds(one)(keys, pairs, states)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands after a chunk."""
+
+    stage: Stage
+    iteration: int
+    done: int
+    """Iterations of all stages so far, and in all:"""
+    total: int
+    info: dict[str, list[float]]
+    """The mean of each figure over the chunk, for each pair."""
+
+
+METRICS = ("reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss")
+
+
+class Run:
+    """A run folder, new or taken up again."""
+
+    def __init__(self, folder: Path, setting: Setting):
+        self.folder, self.setting = folder, setting
+        config = setting.config
+        self.keys = jax.vmap(jax.random.key)(config.seed + jnp.arange(config.seeds))
+        self.stages = stages(config)
+        messages = setting.space.table.shape[1]
+        start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, messages, messages))
+        self.pairs: Pair = eqx.filter_jit(start)(self.keys)
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "checkpoint.safetensors"
+
+    def phase_file(self, phase: int) -> Path:
+        return self.folder / f"phase-{phase}.safetensors"
+
+    def begin(self, stage: Stage, pairs: Pair) -> Any:
+        config, rules = self.setting.config, self.setting.rules
+        return eqx.filter_jit(over_seeds(lambda pair: begin(stage, pair, config, rules)))(pairs)
+
+    def _save(self, number: int, iteration: int, pairs: Pair, states: Any) -> None:
+        if self.checkpoint.exists():
+            self.checkpoint.replace(self.folder / "previous.safetensors")
+        save_tree(self.checkpoint, (pairs, states), {"stage": str(number), "iteration": str(iteration)})
+
+    def _restore(self, warn: Callable[[str], None]) -> tuple[int, int, Pair, Any]:
+        """The newest whole checkpoint; the start where there is none."""
+        for path in (self.checkpoint, self.folder / "previous.safetensors"):
+            if not path.exists():
+                continue
+            try:
+                notes = read_notes(path)
+                number, iteration = int(notes["stage"]), int(notes["iteration"])
+                return number, iteration, *load_tree(path, (self.pairs, self.begin(self.stages[number], self.pairs)))
+            except (ValueError, KeyError, IndexError) as problem:
+                warn(f"{problem} Going back to the checkpoint before it.")
+        return 0, 0, self.pairs, None
+
+    def train(self, warn: Callable[[str], None] = print) -> Iterator[Progress]:
+        """Train from where the folder stands to the end, yielding after each chunk."""
+        setting, config = self.setting, self.setting.config
+        number, iteration, pairs, states = self._restore(warn)
+        total = sum(stage.iterations for stage in self.stages)
+        begun = time.monotonic()
+        self._cut_metrics(number, iteration)
+        if (number, iteration) == (0, 0) and all(stage.phase > 0 for stage in self.stages):
+            self._snapshot(0, pairs)
+        for number in range(number, len(self.stages)):  # noqa: B020
+            stage = self.stages[number]
+            if states is None:
+                iteration, states = 0, self.begin(stage, pairs)
+            keys = jax.vmap(lambda key, number=number: jax.random.fold_in(key, 1 + number))(self.keys)
+            before = sum(stage.iterations for stage in self.stages[:number])
+            while iteration < stage.iterations:
+                size = min(CHUNK, stage.iterations - iteration)
+                states, info = advance(
+                    stage, config, setting.rules, setting.world, setting.validation,
+                    keys, pairs, states, jnp.asarray(iteration), size,
+                )  # fmt: skip
+                iteration += size
+                figures = {name: [float(x) for x in value] for name, value in info.items()}
+                self._log(number, stage, iteration, figures, time.monotonic() - begun)
+                if iteration < stage.iterations:
+                    self._save(number, iteration, pairs, states)
+                yield Progress(stage, iteration, before + iteration, total, figures)
+            pairs, states = eqx.filter_jit(lambda p, s, stage=stage: learned(stage, p, s))(pairs, states), None
+            if stage.agent == "student":
+                self._snapshot(stage.phase, pairs)
+            if number + 1 < len(self.stages):
+                states = self.begin(self.stages[number + 1], pairs)
+                self._save(number + 1, 0, pairs, states)
+                iteration = 0
+        self.pairs = pairs
+
+    def _snapshot(self, phase: int, pairs: Pair) -> None:
+        save_tree(self.phase_file(phase), pairs, {"phase": str(phase), "version": __version__})
+
+    @property
+    def finished(self) -> bool:
+        return self.phase_file(self.setting.config.phases).exists()
+
+    def pairs_after(self, phase: int) -> Pair:
+        """The pairs as they were after a phase, one along each leading index."""
+        return load_tree(self.phase_file(phase), self.pairs)
+
+    def pair(self, phase: int | None = None, index: int = 0) -> Pair:
+        pairs = self.pairs_after(self.setting.config.phases if phase is None else phase)
+        return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, pairs)
+
+    def _log(self, number: int, stage: Stage, iteration: int, info: dict[str, list[float]], seconds: float) -> None:
+        path = self.folder / "metrics.csv"
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if not path.exists():
+            writer.writerow(["stage", "phase", "agent", "iteration", "pair", *METRICS, "seconds"])
+        for pair in range(self.setting.config.seeds):
+            figures = [f"{info[name][pair]:.6g}" if name in info else "" for name in METRICS]
+            writer.writerow([number, stage.phase, stage.agent, iteration, pair, *figures, f"{seconds:.1f}"])
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text.getvalue())
+
+    def _cut_metrics(self, number: int, iteration: int) -> None:
+        """Forget lines written after the checkpoint that training goes on from."""
+        path = self.folder / "metrics.csv"
+        if not path.exists():
+            return
+        head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = []
+        for line in lines:
+            cells = line.split(",")
+            if line.endswith("\n") and len(cells) > 4 and (int(cells[0]), int(cells[3])) <= (number, iteration):
+                kept.append(line)
+        write_whole(path, "".join([head, *kept]).encode())
+
+
+def start_run(folder: Path, config: Config) -> Run:
+    """A new run in an empty or new folder."""
+    if (folder / "config.json").exists():
+        raise ValueError(f"{folder} holds a run already: go on with --resume, or choose another --out.")
+    setting = setting_of(config)
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"version": __version__, "config": asdict(config)}
+    write_whole(folder / "config.json", json.dumps(content, indent=2).encode())
+    return Run(folder, setting)
+
+
+def read_config(folder: Path) -> Config:
+    """The config of a run folder; a sentence where it is none."""
+    path = folder / "config.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        known = {field.name for field in fields(Config)}
+        values = {name: tuple(v) if isinstance(v, list) else v for name, v in content["config"].items()}
+        if unknown := values.keys() - known:
+            raise ValueError(f"{path} has settings this version does not know: {', '.join(sorted(unknown))}.")
+        return Config(**values)
+    except FileNotFoundError:
+        raise ValueError(f"{folder} is not a run: it has no config.json. `implicature train` makes one.") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ValueError(f"{path} cannot be read as the config of a run.") from None
+
+
+def open_run(folder: Path) -> Run:
+    """A run that exists, finished or not."""
+    return Run(folder, setting_of(read_config(folder)))
