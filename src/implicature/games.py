@@ -4,7 +4,7 @@ In each round the teacher sends m at cost c_m and the student answers 1 … K or
 answer that is not Ξ, or with the last round. Both gain  R = −Σ c_m + 1[answer = target].
 
 No candidate combination is in two of the training, validation and test splits: the split is a hash of the
-combination itself, so it holds for games stored in advance and for games drawn on the fly, without listing 10¹⁸ of them.
+combination itself, so it holds for stored games and for games drawn on the fly, without listing 10¹⁸ of them.
 """
 
 from dataclasses import dataclass

@@ -97,9 +97,9 @@ def dialogue(
     his_place = jnp.argsort(views.order)  # where in his order each of her candidates stands
     uniform = jnp.full(rules.candidates, 1 / rules.candidates)
 
-    def play(
-        state: tuple[Belief, Belief, Array], turn: tuple[Array, Array]
-    ) -> tuple[tuple[Belief, Belief, Array], Dialogue]:
+    State = tuple[Belief, Belief, Array]
+
+    def play(state: State, turn: tuple[Array, Array]) -> tuple[State, Dialogue]:
         estimate, before, live = state
         round_key, last = turn
         speak_key, answer_key = jax.random.split(round_key)

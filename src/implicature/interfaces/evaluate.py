@@ -16,7 +16,7 @@ from implicature.training.adaptation import Pair
 from implicature.training.run import Setting, instances_of, open_run
 
 
-def test_games(setting: Setting, games: int, seed: int, candidates: int | None = None) -> Game:
+def games_to_test(setting: Setting, games: int, seed: int, candidates: int | None = None) -> Game:
     """Games of the test split; of unseen instances where the run held some out."""
     config = setting.config
     instances = instances_of(config, setting.space, seen=False)
@@ -60,7 +60,7 @@ def evaluate(
     phase = run.setting.config.phases if phase is None else phase
     if not run.phase_file(phase).exists():
         raise ValueError(f"{folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases.")
-    drawn = test_games(run.setting, games, seed, candidates)
+    drawn = games_to_test(run.setting, games, seed, candidates)
     pairs = [run.pair(phase, i) for i in range(run.setting.config.seeds)]
     figures = over_pairs([summary(played_by(pair, run.setting, drawn, equivalent)) for pair in pairs])
     if json:
