@@ -1,7 +1,6 @@
 """Exact players: values worked out by hand, properties of every game, and the ceilings measured before."""
 
 from collections.abc import Callable
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from implicature.agents.exact import (
+    Recursion,
     greedy_accuracy,
     hard_recursion,
     hard_teacher,
@@ -24,7 +24,7 @@ from implicature.agents.exact import (
     soft_teacher,
     student,
 )
-from implicature.games import named_game, sample_game
+from implicature.games import named_game
 
 # Blue, red, sphere, cone: a blue sphere, a red sphere and a blue cone (the paper's first figure).
 THREE = jnp.array([[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]], bool)
@@ -38,25 +38,19 @@ priors = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any).map(lam
 betas = st.sampled_from([0.0, 10.0, 1000.0])
 
 
-@partial(jax.jit, static_argnums=1)
-def soft(truth, beta, prior):
-    return soft_recursion(truth, DEPTH, beta, "share", prior)
+soft = jax.jit(soft_recursion, static_argnames=("depth", "beta", "start"))
+hard = jax.jit(hard_recursion, static_argnames=("depth", "start"))
 
 
-@jax.jit
-def hard(truth, prior):
-    return hard_recursion(truth, DEPTH, "indicator", prior)
-
-
-def both(truth: np.ndarray, beta: float, prior: np.ndarray) -> list:
-    return [soft(truth, beta, prior), hard(truth, prior)]
+def both(truth: np.ndarray, beta: float, prior: np.ndarray) -> list[Recursion]:
+    return [soft(truth, DEPTH, beta, "share", prior), hard(truth, DEPTH, "indicator", prior)]
 
 
 # By hand
 
 
 def test_beliefs_about_three_objects_are_those_worked_out_by_hand():
-    played = soft_recursion(THREE, depth=1, beta=10.0)
+    played = soft(THREE, depth=1, beta=10.0)
     # S_0: two true messages each, so 1/2. L_0: blue and sphere are said of two, red and cone of one.
     half = 1 / 2
     assert np.allclose(played.teacher[0], THREE / 2)
@@ -73,8 +67,8 @@ def test_beliefs_about_three_objects_are_those_worked_out_by_hand():
 def test_literal_teachers_differ_where_candidates_have_different_numbers_of_attributes():
     # {a} and {a, b}. Share: a is said of the first always, of the second half the time, so L_0(a) = 2/3, 1/3.
     truth = jnp.array([[True, False], [True, True]])
-    assert np.allclose(soft_recursion(truth, 0).student[0], [[2 / 3, 0], [1 / 3, 1]])
-    assert np.allclose(soft_recursion(truth, 0, start="indicator").student[0], [[1 / 2, 0], [1 / 2, 1]])
+    assert np.allclose(soft(truth, 0).student[0], [[2 / 3, 0], [1 / 3, 1]])
+    assert np.allclose(soft(truth, 0, start="indicator").student[0], [[1 / 2, 0], [1 / 2, 1]])
 
 
 def test_a_prior_is_updated_as_bayes_would():
@@ -86,7 +80,7 @@ def test_a_prior_is_updated_as_bayes_would():
 def test_greedy_players_toss_coins_where_values_tie():
     # At depth 0 the blue sphere's teacher says blue or sphere and he then guesses between two: 1/2. The others have a
     # message of their own. At depth 1 blue and sphere both mean the blue sphere.
-    students = soft_recursion(THREE, 1).student
+    students = soft(THREE, depth=1, beta=10.0).student
     assert np.allclose(greedy_accuracy(THREE, students[0], students[0]), [1 / 2, 1, 1])
     assert np.allclose(greedy_accuracy(THREE, students[1], students[1]), [1, 1, 1])
     # A teacher without a preference says red or sphere of the red sphere: 1/2 · 1 + 1/2 · 1/2 = 3/4. Negative values
@@ -97,10 +91,10 @@ def test_greedy_players_toss_coins_where_values_tie():
 
 def test_no_clash_finds_all_of_three_pairs_where_recursion_cannot_tell_them_apart():
     # {1,2}, {1,3}, {2,3}: every message is said of two, at every depth.
-    belief = soft_recursion(PAIRS, 6).student[-1]
+    belief = soft(PAIRS, 6).student[-1]
     assert np.allclose(belief, PAIRS / 2, atol=1e-6)
     assert np.allclose(greedy_accuracy(PAIRS, belief, belief), 1 / 2)
-    words = no_clash(PAIRS).tolist()
+    words = jax.jit(no_clash)(PAIRS).tolist()
     assert sorted(words) == [0, 1, 2]
     assert all(PAIRS[i, word] for i, word in enumerate(words))
 
@@ -167,7 +161,7 @@ def test_without_ties_a_very_rational_teacher_responds_best(truth: np.ndarray, o
 
 @given(tables, betas)
 def test_accuracies_are_chances_and_a_word_of_ones_own_is_always_understood(truth: np.ndarray, beta: float):
-    belief = soft(truth, beta, np.full(CANDIDATES, 0.25, np.float32)).student[-1]
+    belief = soft(truth, DEPTH, beta, "share", np.full(CANDIDATES, 0.25, np.float32)).student[-1]
     found = np.asarray(greedy_accuracy(jnp.asarray(truth), belief, belief))
     assert np.all((found >= 0) & (found <= 1 + 1e-6))
     own = (truth & (truth.sum(axis=0) == 1)).any(axis=1)
@@ -214,13 +208,13 @@ def test_every_player_jits_and_vmaps_without_changing_its_mind(player: Callable)
 def test_greedy_accuracies_in_numbers_7_are_those_measured_before():
     space, candidates = named_game("numbers-7")
 
-    def play(key):
-        game = sample_game(key, candidates, jnp.arange(space.instances))
-        truth = jnp.asarray(space.table)[game.candidates]
+    def play(truth):
         students = soft_recursion(truth, 3).student[jnp.array([0, 1, 3])]
-        return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[game.target])(students)
+        return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[0])(students)
 
-    found = np.asarray(jax.jit(jax.vmap(play))(jax.random.split(jax.random.key(0), 5000)))
+    random = np.random.default_rng(0)
+    games = np.stack([random.choice(space.instances, candidates, replace=False) for _ in range(5000)])
+    found = np.asarray(jax.jit(jax.vmap(play))(jnp.asarray(space.table[games])))
     errors = found.std(axis=0) / len(found) ** 0.5
     # Depths 0, 1 and 3, share, β = 10, from 20,000 other games.
     assert np.all(np.abs(found.mean(axis=0) - [0.727, 0.913, 0.982]) < 4 * errors)

@@ -36,6 +36,12 @@ def normalised(weights: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
     return weights / jnp.where(total > 0, total, 1)
 
 
+def below_largest(logarithms: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
+    """Logarithms less the largest along the axis, so that any of them can be raised; all −∞ stays all −∞."""
+    largest = jnp.max(logarithms, axis=axis, keepdims=True)
+    return logarithms - jnp.where(largest > -jnp.inf, largest, 0)
+
+
 def literal_teacher(truth: Truth, start: Start = "share") -> Table:
     """S_0: any true message, chosen at random ("share"), or its truth value alone ("indicator")."""
     said = truth.astype(jnp.float32)
@@ -49,14 +55,15 @@ def student(teacher: Table, prior: Belief, surprised: Table) -> Table:
 
 def log_student(teacher: LogTable, prior: Belief, surprised: Table) -> Table:
     """L_t of a teacher given in logarithms."""
-    weights = jnp.log(prior)[:, None] + teacher
-    expected = jnp.any(weights > -jnp.inf, axis=0)
-    return jnp.where(expected, jax.nn.softmax(jnp.where(expected, weights, 0), axis=0), surprised)
+    weights = jnp.exp(below_largest(jnp.log(prior)[:, None] + teacher, axis=0))
+    return jnp.where(jnp.sum(weights, axis=0) > 0, normalised(weights, axis=0), surprised)
 
 
 def soft_teacher(truth: Truth, belief: Table, beta: float) -> LogTable:
     """log S_t+1."""
-    return jax.nn.log_softmax(beta * belief, axis=1, where=truth)
+    exponent = below_largest(jnp.where(truth, beta * belief, -jnp.inf), axis=1)
+    total = jnp.sum(jnp.exp(exponent), axis=1, keepdims=True)
+    return exponent - jnp.log(jnp.maximum(total, 1))  # at least 1, but 0 for a candidate without attributes
 
 
 def hard_teacher(truth: Truth, belief: Table) -> LogTable:

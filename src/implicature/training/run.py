@@ -14,7 +14,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -344,16 +344,20 @@ def read_config(folder: Path) -> Config:
     """The config of a run folder; a sentence where it is none."""
     path = folder / "config.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        known = {field.name for field in fields(Config)}
-        values = {name: tuple(v) if isinstance(v, list) else v for name, v in content["config"].items()}
-        if unknown := values.keys() - known:
-            raise ValueError(f"{path} has settings this version does not know: {', '.join(sorted(unknown))}.")
-        return Config(**values)
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["config"]
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
     except FileNotFoundError:
         raise ValueError(f"{folder} is not a run: it has no config.json. `implicature train` makes one.") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError(f"{path} cannot be read as the config of a run.") from None
+    usual = Config()
+    if unknown := values.keys() - asdict(usual).keys():
+        raise ValueError(f"{path} has settings that this version does not know: {', '.join(sorted(unknown))}.")
+    for name, value in values.items():
+        kinds = {"space": (str, type(None)), "candidates": (int, type(None))}.get(name, (type(getattr(usual, name)),))
+        if not isinstance(value, kinds) and not (float in kinds and type(value) is int):
+            raise ValueError(f"{path} has {value!r} for {name}, which is not of its kind.")
+    return Config(**values)
 
 
 def open_run(folder: Path) -> Run:
