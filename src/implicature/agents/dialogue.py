@@ -19,6 +19,8 @@ from implicature.games import Rules
 
 Speak = Callable[[Key[Array, ""], Values], Int[Array, ""]]
 Answer = Callable[[Key[Array, ""], Policy], Int[Array, ""]]
+Minds = tuple[Belief, Belief, Bool[Array, ""]]
+"""Her estimate of his belief, his belief, and whether the game goes on."""
 
 
 def greedily(key: Key[Array, ""], values: Float[Array, " choices"]) -> Int[Array, ""]:
@@ -97,9 +99,7 @@ def dialogue(
     his_place = jnp.argsort(views.order)  # where in his order each of her candidates stands
     uniform = jnp.full(rules.candidates, 1 / rules.candidates)
 
-    State = tuple[Belief, Belief, Array]
-
-    def play(state: State, turn: tuple[Array, Array]) -> tuple[State, Dialogue]:
+    def play(state: Minds, turn: tuple[Array, Array]) -> tuple[Minds, Dialogue]:
         estimate, before, live = state
         round_key, last = turn
         speak_key, answer_key = jax.random.split(round_key)
