@@ -91,7 +91,7 @@ class PaperNet(eqx.Module):
         width: int,
         rounds: int,
         likelihood: Likelihood = "softmax",
-        lapse: float = 0.01,
+        lapse: float = 0.05,
     ):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Dense(features, width, encoder_key)
@@ -153,7 +153,7 @@ class ExchangeNet(eqx.Module):
         width: int,
         rounds: int,
         likelihood: Likelihood = "softmax",
-        lapse: float = 0.01,
+        lapse: float = 0.05,
     ):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)

@@ -24,7 +24,7 @@ class Config:
     """The belief network: on the candidates × messages table (F-05), or appendix B as written."""
     likelihood: Literal["softmax", "sigmoid"] = "softmax"
     """How messages compete for a candidate (F-06; appendix B: sigmoid)."""
-    lapse: float = 0.01
+    lapse: float = 0.05
     """The chance that a message is just anything, as both models of each other see it (F-15)."""
     width: int = 16
     """Channels of the exchange network's cells; the paper network is four times as wide (F-07)."""
