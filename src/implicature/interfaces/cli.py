@@ -90,6 +90,19 @@ def evaluate(
     play(run, games, seed, phase, candidates, equivalent, json)
 
 
+def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None = None) -> None:
+    """Draw a run: accuracy by level after each phase, reward and losses over time.
+
+    Args:
+        run: The run's folder.
+        games: Test games for the accuracy after each phase.
+        out: The picture's file; by default watch.png in the run's folder.
+    """
+    from implicature.interfaces.watch import watch as draw
+
+    draw(run, games, out)
+
+
 def reproduce(
     experiment: tyro.conf.Positional[str] = "ceilings",
     games: int = 100_000,
@@ -124,6 +137,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain,
     "train": train,
     "evaluate": evaluate,
+    "watch": watch,
     "reproduce": reproduce,
     "bench": bench,
 }
