@@ -46,17 +46,20 @@ class Reading(eqx.Module):
     """What a network makes of the candidates before any word is said."""
 
     log_likelihood: Table
+    """With the lapse: what beliefs are updated with."""
+    strict: Table
+    """Without it: what Bayesian pretraining teaches."""
     embedding: Float[Array, "candidates ..."]
     """A vector for each candidate (paper) or for each cell (exchange)."""
 
 
-def log_likelihood(logits: Table, kind: Likelihood, lapse: float) -> Table:
+def read(logits: Table, embedding: Array, kind: Likelihood, lapse: float) -> Reading:
     """log P(m | o, O): messages compete for each candidate (softmax), or each is judged by itself (sigmoid) (F-06).
 
     With chance `lapse` she says just anything, so a message that fits nobody tells him nothing, whatever the network
     makes of it: this is what keeps a grounded protocol grounded (F-15)."""
-    chance = jax.nn.softmax(logits, axis=1) if kind == "softmax" else jax.nn.sigmoid(logits)
-    return jnp.log((1 - lapse) * chance + lapse / logits.shape[1] + 1e-12)
+    strict = jax.nn.log_softmax(logits, axis=1) if kind == "softmax" else jax.nn.log_sigmoid(logits)
+    return Reading(jnp.log((1 - lapse) * jnp.exp(strict) + lapse / logits.shape[1] + 1e-12), strict, embedding)
 
 
 def posterior(log_likelihood: Table, prior: Belief) -> Table:
@@ -104,7 +107,7 @@ class PaperNet(eqx.Module):
         h = leaky(self.encoder(candidates))
         for own, context in self.blocks:
             h = leaky(own(h) + context(jnp.sum(h, axis=0))[None])
-        return Reading(log_likelihood(h @ self.messages.T, self.likelihood, self.lapse), h)
+        return read(h @ self.messages.T, h, self.likelihood, self.lapse)
 
     @property
     def about_size(self) -> int:
@@ -170,7 +173,7 @@ class ExchangeNet(eqx.Module):
         for exchange in self.rounds:
             cells = exchange(cells)
         logits = cells @ self.gather.weight[:-1, 0] + compatibility * self.gather.weight[-1, 0]
-        return Reading(log_likelihood(logits, self.likelihood, self.lapse), cells)
+        return read(logits, cells, self.likelihood, self.lapse)
 
     @property
     def about_size(self) -> int:

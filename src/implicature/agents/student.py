@@ -24,7 +24,8 @@ class Student(eqx.Module):
 
     def __init__(self, belief: BeliefNet, slope: float = 4.0, offset: float = -2.0):
         self.belief = belief
-        self.slope, self.offset = jnp.asarray(slope), jnp.asarray(offset)
+        # Of a dtype of their own: a weak type would become a strong one in the first step, and be compiled for twice.
+        self.slope, self.offset = jnp.asarray(slope, jnp.float32), jnp.asarray(offset, jnp.float32)
 
     def read(self, candidates: Candidates) -> Reading:
         return self.belief(candidates)

@@ -1,6 +1,7 @@
 """Ceilings: how well players that compute pragmatics exactly do in the paper's four games, test games, no learning."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ from implicature.evaluation.teaching import levels
 from implicature.experiments.rows import Row, command, version
 from implicature.games import GAMES, draw_games, named_game
 
+SEED = 0
 DEPTHS = (0, 1, 2, 3, 6, 10)
 Truth = Bool[Array, "candidates messages"]
 
@@ -31,36 +33,42 @@ def accuracies(play: Callable[[Truth], Recursion], truth: Truth, target: Int[Arr
     return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[target])(students)
 
 
-def run(games: int = 100_000, seed: int = 0) -> Iterator[Row]:
-    made = {"games": games, "seed": seed, "version": version(), "command": command()}
-    for name in GAMES:
-        space, candidates = named_game(name)
-        drawn = draw_games(jax.random.key(seed), games, candidates, space.instances, "test")
-        truth = jnp.asarray(space.table)[drawn.candidates]
-        hard = hard_games(np.asarray(jax.jit(jax.vmap(hardness))(truth, drawn.target)))
+KEY = ("game",)
 
-        def row(player: str, depth: int | None, found: Float[np.ndarray, " games"], name=name, hard=hard) -> Row:
-            return {
-                "game": name,
-                "player": player,
-                "depth": depth,
-                "accuracy": round(100 * found.mean(), 3),
-                "accuracy_error": round(100 * found.std() / len(found) ** 0.5, 3),
-                "hard_accuracy": round(100 * found[hard].mean(), 3),
-                **made,
-            }
 
-        for player, play in RECURSIONS.items():
-            found = jax.jit(jax.vmap(lambda t, o, play=play: accuracies(play, t, o)))(truth, drawn.target)
-            for i, depth in enumerate(DEPTHS):
-                yield row(player, depth, np.asarray(found)[:, i])
-        word = jax.jit(jax.vmap(no_clash))(truth)
-        own = np.asarray(jnp.take_along_axis(word, drawn.target[:, None], axis=1))[:, 0] >= 0
-        yield row("no-clash", None, own.astype(float))
-        level = np.asarray(jax.jit(jax.vmap(levels))(truth))
-        level = np.take_along_axis(level, np.asarray(drawn.target)[:, None], axis=1)[:, 0]
-        for k in range(-1, level.max() + 1):
-            yield row("share of level none" if k < 0 else f"share of level {k}", None, (level == k).astype(float))
+def tasks() -> list[Row]:
+    return [{"game": name} for name in GAMES]
+
+
+def run(task: Row, games: int, runs: Path) -> list[Row]:
+    """Every player in one game."""
+    space, candidates = named_game(task["game"])
+    drawn = draw_games(jax.random.key(SEED), games, candidates, space.instances, "test")
+    truth = jnp.asarray(space.table)[drawn.candidates]
+    hard = hard_games(np.asarray(jax.jit(jax.vmap(hardness))(truth, drawn.target)))
+    made = {"games": games, "seed": SEED, "version": version(), "command": command()}
+
+    def row(player: str, depth: int | None, found: Float[np.ndarray, " games"]) -> Row:
+        figures = {
+            "accuracy": found.mean(),
+            "accuracy_error": found.std() / len(found) ** 0.5,
+            "hard_accuracy": found[hard].mean(),
+        }
+        shares = {name: round(100 * float(value), 3) for name, value in figures.items()}
+        return {**task, "player": player, "depth": depth, **shares, **made}
+
+    rows = []
+    for player, play in RECURSIONS.items():
+        found = jax.jit(jax.vmap(lambda t, o, play=play: accuracies(play, t, o)))(truth, drawn.target)
+        rows += [row(player, depth, np.asarray(found)[:, i]) for i, depth in enumerate(DEPTHS)]
+    word = jax.jit(jax.vmap(no_clash))(truth)
+    own = np.asarray(jnp.take_along_axis(word, drawn.target[:, None], axis=1))[:, 0] >= 0
+    rows.append(row("no-clash", None, own.astype(float)))
+    level = np.asarray(jax.jit(jax.vmap(levels))(truth))
+    level = np.take_along_axis(level, np.asarray(drawn.target)[:, None], axis=1)[:, 0]
+    for k in range(-1, level.max() + 1):
+        rows.append(row("share of level none" if k < 0 else f"share of level {k}", None, (level == k).astype(float)))
+    return rows
 
 
 def render(rows: list[Row]) -> str:
@@ -70,6 +78,8 @@ def render(rows: list[Row]) -> str:
     for name in GAMES:
         for player in RECURSIONS:
             mine = {str(row["depth"]): row for row in rows if (row["game"], row["player"]) == (name, player)}
+            if not mine:
+                continue
             cells = [f"{float(mine[str(depth)]['accuracy']):.1f}" for depth in DEPTHS]
             hard = f"{float(mine[str(DEPTHS[-1])]['hard_accuracy']):.1f}"
             lines.append(f"| {name} | {player} | " + " | ".join(cells) + f" | {hard} |")

@@ -36,6 +36,14 @@ def command() -> str:
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
     """Replace the file by these rows, at once or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)

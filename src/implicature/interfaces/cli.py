@@ -104,22 +104,26 @@ def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None
 
 
 def reproduce(
-    experiment: tyro.conf.Positional[str] = "ceilings",
-    games: int = 100_000,
-    seed: int = 0,
+    experiment: tyro.conf.Positional[str],
+    games: int = 20_000,
+    jobs: int = 2,
+    only: str = "",
     out: Path = Path("results"),
+    runs: Path = Path("runs"),
 ) -> None:
-    """Run an experiment and write its rows as CSV.
+    """Run an experiment. Rows are kept as each task ends; what has rows already is not done again.
 
     Args:
-        experiment: Which one: ceilings (exact players in the paper's four games).
+        experiment: ceilings (exact players in the paper's four games) or learning (pairs on number sets).
         games: Test games in each cell.
-        seed: Draws other games.
+        jobs: Tasks at once, each on a core of its own.
+        only: Only tasks whose description contains this.
         out: The folder for rows.
+        runs: The folder for the runs of trained pairs.
     """
     from implicature.interfaces.reproduce import reproduce as run
 
-    run(experiment, games, seed, out)
+    run(experiment, games, jobs, only, out, runs)
 
 
 def bench(json: bool = False) -> None:

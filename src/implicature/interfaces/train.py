@@ -16,7 +16,7 @@ from rich.table import Table
 from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.accuracy import hard_games
 from implicature.evaluation.play import Played, summary
-from implicature.interfaces.evaluate import games_to_test, played_by
+from implicature.evaluation.runs import games_to_test, played_by
 from implicature.interfaces.transcript import example
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run

@@ -6,9 +6,9 @@ import numpy as np
 from rich.console import Console
 
 from implicature.agents.dialogue import dialogue, greedily
+from implicature.evaluation.runs import games_to_test
 from implicature.evaluation.teaching import levels
 from implicature.games import Game
-from implicature.interfaces.evaluate import games_to_test
 from implicature.training.adaptation import Pair
 from implicature.training.run import Run
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from implicature.evaluation.play import summary
-from implicature.interfaces.evaluate import games_to_test, played_by
+from implicature.evaluation.runs import games_to_test, played_by
 from implicature.training.run import METRICS, Run, open_run
 
 COLOURS = plt.get_cmap("viridis")

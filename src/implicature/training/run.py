@@ -257,8 +257,8 @@ class Run:
         setting, config = self.setting, self.setting.config
         number, iteration, pairs, states = self._restore(warn)
         total = sum(stage.iterations for stage in self.stages)
-        begun = time.monotonic()
         self._cut_metrics(number, iteration)
+        begun = time.monotonic() - self.seconds()
         if (number, iteration) == (0, 0) and all(stage.phase > 0 for stage in self.stages):
             self._snapshot(0, pairs)
         for number in range(number, len(self.stages)):  # noqa: B020
@@ -314,6 +314,12 @@ class Run:
             writer.writerow([number, stage.phase, stage.agent, iteration, pair, *figures, f"{seconds:.1f}"])
         with path.open("a", encoding="utf-8") as file:
             file.write(text.getvalue())
+
+    def seconds(self) -> float:
+        """How long training has taken so far, as the last line of the metrics has it."""
+        path = self.folder / "metrics.csv"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return float(lines[-1].rsplit(",", 1)[1]) if len(lines) > 1 else 0.0
 
     def _cut_metrics(self, number: int, iteration: int) -> None:
         """Forget lines written after the checkpoint that training goes on from."""

@@ -1,0 +1,47 @@
+"""Trained pairs on held-out games."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from implicature.evaluation.play import Played, play_games
+from implicature.games import Game, Rules, check_games, draw_games
+from implicature.training.adaptation import Pair
+from implicature.training.run import Setting, instances_of
+
+
+def games_to_test(setting: Setting, games: int, seed: int, candidates: int | None = None) -> Game:
+    """Games of the test split; of unseen instances where the run held some out."""
+    config = setting.config
+    instances = instances_of(config, setting.space, seen=False)
+    number = candidates or setting.rules.candidates
+    check_games(setting.space, number, len(instances))
+    key = jax.random.fold_in(jax.random.key(config.split), 1_000 + seed)
+    return draw_games(key, games, number, instances, "test", config.split)
+
+
+def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False) -> Played:
+    rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
+    categories = jnp.asarray(setting.space.category_numbers()) if equivalent else None
+    return play_games(pair.teacher, pair.student, setting.world.features, setting.world.truth, games, rules, categories)
+
+
+def over_pairs(each: list[dict[str, Any]]) -> dict[str, Any]:
+    """One pair's figures as they are; several pairs' as mean, std and each."""
+    if len(each) == 1:
+        return each[0]
+
+    def std(name: str) -> float:
+        return float(np.std([one[name] for one in each]))
+
+    names = ("accuracy", "hard_accuracy", "valid", "rounds", "gain")
+    mean = {name: float(np.mean([one[name] for one in each])) for name in names}
+    levels = list(dict.fromkeys(level for one in each for level in one["by_level"]))
+    by_level = {
+        level: {k: float(np.mean([one["by_level"][level][k] for one in each])) for k in ("accuracy", "share", "rounds")}
+        for level in levels
+    }
+    spread = {name: std(name) for name in names}
+    return {**mean, "by_level": by_level, "games": each[0]["games"], "std": spread, "pairs": len(each), "each": each}
