@@ -3,10 +3,10 @@
 import importlib
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from types import ModuleType
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -25,16 +25,12 @@ def one_core(taken: "multiprocessing.Queue[int]") -> None:
 
 def work(module: str, task: Row, games: int, runs: Path, arguments: list[str]) -> list[Row]:
     """One task, in this process or another."""
-    import sys
-
     sys.argv = arguments
     return importlib.import_module(module).run(task, games, runs)
 
 
 def results(module: str, todo: list[Row], games: int, runs: Path, jobs: int) -> Iterator[list[Row]]:
     """The rows of each task as it ends."""
-    import sys
-
     if jobs == 1:
         for task in todo:
             yield work(module, task, games, runs, sys.argv)
@@ -54,14 +50,14 @@ def results(module: str, todo: list[Row], games: int, runs: Path, jobs: int) -> 
             raise
 
 
-def unfinished(module: ModuleType, rows: list[Row], only: str) -> list[Row]:
+def unfinished(tasks: list[Row], key: tuple[str, ...], rows: list[Row], only: str) -> list[Row]:
     """The tasks that have no rows yet."""
-    done = {tuple(str(row[name]) for name in module.KEY) for row in rows}
-    return [
-        task
-        for task in module.tasks()
-        if tuple(str(task[name]) for name in module.KEY) not in done and only in " ".join(map(str, task.values()))
-    ]
+
+    def identity(row: Row) -> tuple[str, ...]:
+        return tuple(str(row[name]) for name in key)
+
+    done = {identity(row) for row in rows}
+    return [task for task in tasks if identity(task) not in done and only in " ".join(identity(task))]
 
 
 def reproduce(experiment: str, games: int, jobs: int, only: str, out: Path, runs: Path) -> None:
@@ -76,7 +72,7 @@ def reproduce(experiment: str, games: int, jobs: int, only: str, out: Path, runs
     module = importlib.import_module(EXPERIMENTS[experiment])
     path = out / f"{experiment}.csv"
     rows = read_rows(path)
-    todo = unfinished(module, rows, only)
+    todo = unfinished(module.tasks(), module.KEY, rows, only)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
         bar = progress.add_task(experiment, total=len(todo))

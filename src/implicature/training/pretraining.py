@@ -20,6 +20,6 @@ def grounding_loss(
     """Cross-entropy of the exact posterior and the network's, the mean over messages that fit someone."""
     prior = jax.random.dirichlet(key, jnp.ones(len(truth)))
     exact = normalised(prior[:, None] * literal_teacher(truth), axis=0)
-    predicted = jax.nn.log_softmax(net(candidates).strict + jnp.log(prior)[:, None], axis=0)
+    predicted = jax.nn.log_softmax(net(candidates).strict + jnp.log(prior + 1e-9)[:, None], axis=0)
     fits = jnp.any(truth, axis=0)
     return -jnp.sum(exact * predicted * fits) / jnp.maximum(jnp.sum(fits), 1)

@@ -1,0 +1,37 @@
+"""Experiments run task by task and go on where they were left."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from implicature.experiments.rows import Row, read_rows, write_rows
+from implicature.interfaces.reproduce import unfinished
+
+
+def test_tasks_with_rows_are_not_done_again():
+    tasks: list[Row] = [{"setting": setting, "seed": seed} for setting in ("a", "b") for seed in (0, 1)]
+    rows = [{"setting": "a", "seed": "0", "accuracy": "1"}, {"setting": "b", "seed": "1", "accuracy": "1"}]
+    left = unfinished(tasks, ("setting", "seed"), rows, only="")
+    assert left == [{"setting": "a", "seed": 1}, {"setting": "b", "seed": 0}]
+    assert unfinished(tasks, ("setting", "seed"), rows, only="b") == [{"setting": "b", "seed": 0}]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: str):
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--games", "50", "--jobs", jobs]
+    command += ["--out", tmp_path, "--only", "numbers-4"]
+    first = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = tmp_path / "ceilings.csv"
+    kept = path.read_bytes()
+    assert {row["game"] for row in read_rows(path)} == {"numbers-4"}
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert path.read_bytes() == kept
+    assert first.stdout == again.stdout
+
+
+def test_rows_of_a_missing_file_are_none(tmp_path: Path):
+    assert read_rows(tmp_path / "none.csv") == []
+    write_rows(tmp_path / "some.csv", [{"a": 1}])
+    assert read_rows(tmp_path / "some.csv") == [{"a": "1"}]
