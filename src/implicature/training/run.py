@@ -2,6 +2,7 @@
 
     RUN/config.json               the config, the version
     RUN/metrics.csv               a line for each chunk of iterations and each pair
+    RUN/events                    the same for TensorBoard
     RUN/phase-N.safetensors       the pairs after phase N; phase 0 is before the first
     RUN/checkpoint.safetensors    where training stands, and previous.safetensors the checkpoint before it
 
@@ -22,6 +23,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, Key
+from tensorboardX import SummaryWriter
 
 from implicature import __version__
 from implicature.agents.checkpoint import load_tree, read_notes, save_tree, write_whole
@@ -259,6 +261,8 @@ class Run:
         total = sum(stage.iterations for stage in self.stages)
         self._cut_metrics(number, iteration)
         begun = time.monotonic() - self.seconds()
+        done = sum(stage.iterations for stage in self.stages[:number]) + iteration
+        events = SummaryWriter(str(self.folder / "events"), purge_step=done)
         if (number, iteration) == (0, 0) and all(stage.phase > 0 for stage in self.stages):
             self._snapshot(0, pairs)
         for number in range(number, len(self.stages)):  # noqa: B020
@@ -276,6 +280,8 @@ class Run:
                 iteration += size
                 figures = {name: [float(x) for x in value] for name, value in info.items()}
                 self._log(number, stage, iteration, figures, time.monotonic() - begun)
+                for name, values in figures.items():
+                    events.add_scalar(f"{stage.agent}/{name}", sum(values) / len(values), before + iteration)
                 if iteration < stage.iterations:
                     self._save(number, iteration, pairs, states)
                 yield Progress(stage, iteration, before + iteration, total, figures)
@@ -287,6 +293,7 @@ class Run:
                 self._save(number + 1, 0, pairs, states)
                 iteration = 0
         self.pairs = pairs
+        events.close()
 
     def _snapshot(self, phase: int, pairs: Pair) -> None:
         save_tree(self.phase_file(phase), pairs, {"phase": str(phase), "version": __version__})
