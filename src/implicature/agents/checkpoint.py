@@ -22,8 +22,8 @@ def _leaves(tree: Any) -> dict[str, Any]:
     return {jax.tree_util.keystr(path): leaf for path, leaf in found}
 
 
-def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
-    total = 0
+def _checksum(arrays: Mapping[str, np.ndarray], notes: Mapping[str, str]) -> str:
+    total = zlib.crc32(repr(sorted(notes.items())).encode())
     for name in sorted(arrays):
         total = zlib.crc32(np.ascontiguousarray(arrays[name]).tobytes(), zlib.crc32(name.encode(), total))
     return str(total)
@@ -42,8 +42,9 @@ def write_whole(path: Path, content: bytes) -> None:
 def save_tree(path: Path, tree: Any, notes: Mapping[str, str]) -> None:
     """Keep the arrays of a tree, and some notes, in one file."""
     arrays = {name: np.asarray(leaf) for name, leaf in _leaves(tree).items()}
-    metadata = {**notes, "format": FORMAT, "checksum": _checksum(arrays)}
-    write_whole(path, save({name: np.ascontiguousarray(leaf) for name, leaf in arrays.items()}, metadata))
+    metadata = {**notes, "format": FORMAT, "checksum": _checksum(arrays, notes)}
+    # Not ascontiguousarray, which would make a vector of a single number.
+    write_whole(path, save({name: np.asarray(leaf, order="C") for name, leaf in arrays.items()}, metadata))
 
 
 def read_notes(path: Path) -> dict[str, str]:
@@ -69,7 +70,8 @@ def load_tree(path: Path, like: Any) -> Any:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as problem:
         raise ValueError(f"{path} is not a whole checkpoint ({problem}).") from None
-    if notes.get("checksum") != _checksum(arrays):
+    own = {name: note for name, note in notes.items() if name not in ("format", "checksum")}
+    if notes.get("checksum") != _checksum(arrays, own):
         raise ValueError(f"{path} is damaged: its checksum does not fit its content.")
     if arrays.keys() != wanted.keys() or any(
         arrays[name].shape != leaf.shape or arrays[name].dtype != leaf.dtype for name, leaf in wanted.items()

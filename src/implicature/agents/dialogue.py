@@ -61,20 +61,21 @@ class Views(eqx.Module):
 
 
 class Dialogue(eqx.Module):
-    """What was said, thought and done. Candidates are in the teacher's order; rounds after the end are not `live`."""
+    """What was said, thought and done. Candidates are in the teacher's order; rounds after the end are not `live`.
+    While it is played: one round, without the axis."""
 
-    message: Int[Array, " rounds"]
-    values: Float[Array, "rounds messages"]
-    estimate: Float[Array, "rounds candidates"]
+    message: Int[Array, "*rounds"]
+    values: Float[Array, "*rounds messages"]
+    estimate: Float[Array, "*rounds candidates"]
     """The teacher's estimate of the student's belief before the message."""
-    before: Float[Array, "rounds candidates"]
+    before: Float[Array, "*rounds candidates"]
     """The student's belief before the message."""
-    after: Float[Array, "rounds candidates"]
+    after: Float[Array, "*rounds candidates"]
     """The student's belief after the message."""
-    policy: Float[Array, "rounds actions"]
-    action: Int[Array, " rounds"]
-    reward: Float[Array, " rounds"]
-    live: Bool[Array, " rounds"]
+    policy: Float[Array, "*rounds actions"]
+    action: Int[Array, "*rounds"]
+    reward: Float[Array, "*rounds"]
+    live: Bool[Array, "*rounds"]
 
     @property
     def gain(self) -> Float[Array, ""]:
@@ -88,7 +89,7 @@ class Dialogue(eqx.Module):
     @property
     def found(self) -> Float[Array, ""]:
         """1 if the target was found."""
-        return jnp.sum((self.reward > 0) * self.live)
+        return jnp.sum((self.reward > 0) & self.live, dtype=jnp.float32)
 
 
 def dialogue(

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from implicature.agents.dialogue import Views, dialogue, greedily
 from implicature.evaluation.accuracy import hard_games, hardness
-from implicature.evaluation.teaching import levels
+from implicature.evaluation.teaching import levels, positive_rtd
 from implicature.games import Game, Rules, equivalent_instances, sample_renaming
 
 CHUNK = 4_096
@@ -82,7 +82,7 @@ def play_games(
         views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:
             his = features[jax.vmap(lambda game: game.student_candidates)(part)]
-            views = Views(features[part.candidates], his, part.target, part.order)
+            views = jax.vmap(Views)(features[part.candidates], his, part.target, part.order)
         else:
             views, exist = equivalent_views(views_key, features, truth, categories, part)
             if not bool(exist):
@@ -116,4 +116,20 @@ def summary(played: Played) -> dict[str, Any]:
         "rounds": float(played.messages.mean()),
         "gain": float(played.gain.mean()),
         "games": len(played.found),
+    }
+
+
+def by_rtd(played: Played) -> dict[str, dict[str, float]]:
+    """For games of many rounds: how targets fare by how many messages teaching them takes."""
+    every = positive_rtd(played.truth)
+    rtd = every[np.arange(len(every)), played.target]
+    return {
+        "none" if number < 0 else str(number): {
+            "share": float(mine.mean()),
+            "rounds": float(played.messages[mine].mean()),
+            "accuracy": float(played.found[mine].mean()),
+            "gain": float(played.gain[mine].mean()),
+        }
+        for number in sorted(set(rtd.tolist()))
+        if (mine := rtd == number).any()
     }

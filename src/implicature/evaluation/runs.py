@@ -16,7 +16,9 @@ def games_to_test(setting: Setting, games: int, seed: int, candidates: int | Non
     """Games of the test split; of unseen instances where the run held some out."""
     config = setting.config
     instances = instances_of(config, setting.space, seen=False)
-    number = candidates or setting.rules.candidates
+    if not 0 <= seed < 2**31:
+        raise ValueError(f"{seed} is not a seed: take a whole number from 0 to 2 billion.")
+    number = setting.rules.candidates if candidates is None else candidates
     check_games(setting.space, number, len(instances))
     key = jax.random.fold_in(jax.random.key(config.split), 1_000 + seed)
     return draw_games(key, games, number, instances, "test", config.split)

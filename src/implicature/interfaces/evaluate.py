@@ -3,10 +3,11 @@
 import json as json_format
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from implicature.evaluation.play import summary
+from implicature.evaluation.play import by_rtd, summary
 from implicature.evaluation.runs import games_to_test, over_pairs, played_by
 from implicature.training.run import open_run
 
@@ -22,7 +23,13 @@ def evaluate(
         raise ValueError(f"{folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases.")
     drawn = games_to_test(run.setting, games, seed, candidates)
     pairs = [run.pair(phase, i) for i in range(run.setting.config.seeds)]
-    figures = over_pairs([summary(played_by(pair, run.setting, drawn, equivalent)) for pair in pairs])
+    played = [played_by(pair, run.setting, drawn, equivalent) for pair in pairs]
+    figures = over_pairs([summary(one) for one in played])
+    if run.setting.rules.rounds > 1 and drawn.candidates.shape[1] <= 12:
+        each = [by_rtd(one) for one in played]
+        figures["by_rtd"] = {
+            rtd: {name: float(np.mean([one[rtd][name] for one in each])) for name in each[0][rtd]} for rtd in each[0]
+        }
     if json:
         print(json_format.dumps(figures))
         return
@@ -36,3 +43,11 @@ def evaluate(
     for level, mine in figures["by_level"].items():
         table.add_row(f"level {level}, {100 * mine['share']:.1f} % of targets", f"{100 * mine['accuracy']:.2f} %")
     Console().print(table)
+    if "by_rtd" in figures:
+        table = Table(
+            "RTD", "share, %", "messages", "accuracy, %", "gain", title="by positive recursive teaching dimension"
+        )
+        for rtd, mine in figures["by_rtd"].items():
+            shares = f"{100 * mine['share']:.1f}", f"{mine['rounds']:.2f}", f"{100 * mine['accuracy']:.2f}"
+            table.add_row(rtd, *shares, f"{mine['gain']:.3f}")
+        Console().print(table)

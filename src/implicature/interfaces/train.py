@@ -1,6 +1,7 @@
 """`implicature train`: a bar while a pair learns; at the end what it can do, beside the paper and the ceiling."""
 
 import json
+import sys
 from dataclasses import replace
 from datetime import datetime
 from importlib.resources import files
@@ -10,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -28,7 +30,6 @@ PAPER_PRESET = {
 
 
 def train(config: Config, preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> None:
-    console = Console(stderr=True, quiet=quiet)
     if resume is not None:
         run = open_run(resume)
     else:
@@ -36,9 +37,9 @@ def train(config: Config, preset: str | None, out: Path | None, resume: Path | N
             config = replace(config, **PAPER_PRESET)
         run = start_run(out or new_folder(config), config)
     try:
-        watch_training(run, console)
+        watch_training(run, quiet)
     except KeyboardInterrupt:
-        console.print(f"Stopped. Nothing is lost: go on with  implicature train --resume {run.folder}")
+        print(f"Stopped. Nothing is lost: go on with  implicature train --resume {run.folder}", file=sys.stderr)
         raise
     report(run)
 
@@ -53,16 +54,23 @@ def new_folder(config: Config) -> Path:
     return folder
 
 
-def watch_training(run: Run, console: Console) -> None:
-    """Train with a bar that tells the stage, the reward and the accuracy on validation games."""
+def watch_training(run: Run, quiet: bool) -> None:
+    """Train with a bar that tells the stage, the reward and the accuracy on validation games. Warnings are told even
+    quietly; what holds a path or a name is printed as it is, neither as rich's markup nor folded."""
+    console = Console(stderr=True)
+
+    def say(sentence: str) -> None:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
     columns = (
         TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(),
         TimeRemainingColumn(),
     )  # fmt: skip
-    console.print(f"Training in {run.folder}")
-    with Progress(*columns, console=console, transient=True) as bar:
+    if not quiet:
+        say(f"Training in {run.folder}")
+    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         task = bar.add_task("compiling …", total=sum(stage.iterations for stage in run.stages))
-        for now in run.train(lambda warning: console.print(warning)):
+        for now in run.train(say):
             what = "grounding" if now.stage.phase == 0 else f"phase {now.stage.phase}"
             mean = {name: float(np.mean(values)) for name, values in now.info.items()}
             shown = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in mean.items())
@@ -106,7 +114,8 @@ def report(run: Run) -> None:
         spread = f" ± {100 * np.std(values):.1f}" if len(values) > 1 else ""
         return f"{100 * np.mean(values):.1f}{spread}"
 
-    table = Table("test games, %", "ours", "paper", "exact ceiling", title=f"{config.game}: 10,000 test games, greedy")
+    title = escape(f"{config.space or config.game}: 10,000 test games, greedy")
+    table = Table("test games, %", "ours", "paper", "exact ceiling", title=title)
     hard = exact[hard_games(first.hardness)].mean()
     for name, best in (("accuracy", exact.mean()), ("hard_accuracy", hard), ("valid", 1.0)):
         theirs = f"{100 * paper[name]:.1f}" if name in paper else "–"
@@ -119,4 +128,4 @@ def report(run: Run) -> None:
         table.add_row(label, share(found), "–", f"{100 * exact[here].mean():.1f}")
     console.print(table)
     example(run, console)
-    console.print(f"The run is in {run.folder}: `implicature evaluate`, `implicature watch` take it from there.")
+    print(f"The run is in {run.folder}: `implicature evaluate`, `implicature watch` take it from there.")

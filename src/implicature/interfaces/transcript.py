@@ -1,9 +1,11 @@
 """One dialogue in words, before and after training."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from implicature.agents.dialogue import dialogue, greedily
 from implicature.evaluation.runs import games_to_test
@@ -26,7 +28,7 @@ def transcript(pair: Pair, run: Run, game: Game) -> str:
     """What is said and thought in one game."""
     setting = run.setting
     space, rules = setting.space, setting.rules
-    played = dialogue(
+    played = eqx.filter_jit(dialogue)(
         jax.random.key(0), pair.teacher, pair.student, setting.world.views(game), rules, greedily, greedily, told=False
     )
     lines = []
@@ -44,12 +46,12 @@ def example(run: Run, console: Console) -> None:
     game = telling_game(run)
     space, target = run.setting.space, int(game.target)
     shown = "  ".join(
-        f"[bold]{space.label(int(o))}[/bold]←target" if i == target else space.label(int(o))
+        f"[bold]{escape(space.label(int(o)))}[/bold]←target" if i == target else escape(space.label(int(o)))
         for i, o in enumerate(jnp.asarray(game.candidates))
     )
     console.print(f"\nOne game: {shown}")
     for phase in dict.fromkeys((0, run.setting.config.phases)):
         if run.phase_file(phase).exists():
             when = "before" if phase == 0 else "after"
-            console.print(f"  {when}: {transcript(run.pair(phase), run, game)}", highlight=False)
+            console.print(f"  {when}: {transcript(run.pair(phase), run, game)}", highlight=False, markup=False)
     console.print()

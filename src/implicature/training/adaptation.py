@@ -41,7 +41,7 @@ class World(eqx.Module):
         number, candidates = self.games.candidates.shape
         row = jax.random.randint(row_key, (batch,), 0, number)
         target = jax.random.randint(target_key, (batch,), 0, candidates)
-        return Game(self.games.candidates[row], target, self.games.order[row])
+        return jax.vmap(Game)(self.games.candidates[row], target, self.games.order[row])
 
 
 class Pair(eqx.Module):
@@ -115,7 +115,9 @@ def teacher_state(teacher: Teacher, config: Config, rules: Rules) -> TeacherStat
     shape = (config.replay, config.batch * rules.rounds)
     number, belief = jnp.zeros(shape), jnp.zeros((*shape, rules.candidates))
     whole = jnp.zeros(shape, jnp.int32)
-    replay = Transition(belief.astype(jnp.int32), whole, belief, whole, belief, number, number, jnp.zeros(shape, bool))
+    replay = jax.vmap(jax.vmap(Transition))(
+        belief.astype(jnp.int32), whole, belief, whole, belief, number, number, jnp.zeros(shape, bool)
+    )
     return TeacherState(learner(teacher, config, config.iterations), teacher, replay)
 
 
@@ -123,7 +125,7 @@ def transitions(games: Game, played: Dialogue, gamma: float) -> Transition:
     """The rounds of a batch of games, as one flat batch."""
     rounds = played.message.shape[1]
     goes_on = jnp.append(played.live[:, 1:], jnp.zeros_like(played.live[:, :1]), axis=1)
-    each = Transition(
+    each = jax.vmap(jax.vmap(Transition))(
         jnp.repeat(games.candidates[:, None], rounds, axis=1), jnp.repeat(games.target[:, None], rounds, axis=1),
         played.before, played.message, played.after, played.reward, gamma * goes_on, played.live,
     )  # fmt: skip

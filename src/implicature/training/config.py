@@ -42,7 +42,7 @@ class Config:
     """Games an iteration (authors' code: 128) (F-10)."""
     learning_rate: float = 3e-3
     """Adam's, at the start of each half phase; falls by a cosine to 2 % (F-11)."""
-    beta: float = 10.0
+    beta: float = 20.0
     """β of the teacher's softmax while the student learns (authors' code: 10 or 20)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
     """The teacher's exploration at the start and the end of her half (authors' code)."""

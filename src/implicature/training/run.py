@@ -16,8 +16,9 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import jax
@@ -28,7 +29,7 @@ from tensorboardX import SummaryWriter
 from implicature import __version__
 from implicature.agents.checkpoint import load_tree, read_notes, save_tree, write_whole
 from implicature.agents.dialogue import dialogue, greedily
-from implicature.games import Game, Rules, check_games, draw_games, named_game, split_instances
+from implicature.games import Game, Rules, check_games, check_split, draw_games, named_game, split_instances
 from implicature.spaces import Space
 from implicature.spaces.files import load_space
 from implicature.training.adaptation import (
@@ -101,14 +102,31 @@ def instances_of(config: Config, space: Space, seen: bool) -> Int[Array, " insta
 
 def check_config(config: Config) -> None:
     """Raise a sentence for what cannot be trained."""
-    for name in ("phases", "iterations", "batch", "seeds", "width", "depth", "replay", "target_update", "train_games"):
-        if getattr(config, name) < (0 if name in ("phases", "depth") else 1):
-            raise ValueError(f"--{name.replace('_', '-')} {getattr(config, name)} is too small: ask for 1 or more.")
+    for name in (
+        "phases", "iterations", "pretraining", "batch", "seeds", "width", "depth", "replay", "target_update",
+        "train_games",
+    ):  # fmt: skip
+        least = 0 if name in ("phases", "depth", "pretraining") else 1
+        if getattr(config, name) < least:
+            asked = f"--{name.replace('_', '-')} {getattr(config, name)}"
+            raise ValueError(f"{asked} is too small: ask for {least} or more.")
     if not 0 < config.instances <= 1:
         raise ValueError(f"A share of {config.instances} instances is not in (0, 1]: 0.7 leaves 30 % unseen.")
     if not 0 < config.learning_rate < 1:
         raise ValueError(f"A learning rate of {config.learning_rate} is not in (0, 1): 0.003 is usual here.")
-    Rules(config.candidates or 2, config.rounds, config.message_cost)
+    if not 0 <= config.lapse < 1:
+        raise ValueError(f"A lapse of {config.lapse} is not in [0, 1): it is the chance of a message that is anything.")
+    if not 0 <= config.gamma <= 1:
+        raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
+    if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
+        raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
+    for name in ("beta", "obverter"):
+        if not 0 <= getattr(config, name) < inf:
+            raise ValueError(f"--{name} {getattr(config, name)} is not a number from 0 on.")
+    for name in ("seed", "split"):
+        if not 0 <= getattr(config, name) < 2**31 - config.seeds:
+            raise ValueError(f"--{name} {getattr(config, name)} is not a seed: take one from 0 to 2 billion.")
+    Rules(2 if config.candidates is None else config.candidates, config.rounds, config.message_cost)
 
 
 def setting_of(config: Config) -> Setting:
@@ -117,6 +135,8 @@ def setting_of(config: Config) -> Setting:
     rules = Rules(candidates, config.rounds, config.message_cost)
     instances = instances_of(config, space, seen=True)
     check_games(space, candidates, len(instances))
+    # Better now than after training.
+    check_split(instances_of(config, space, seen=False), candidates, "test", config.split)
     train_key, validation_key = jax.random.split(jax.random.key(config.split))
     games = draw_games(train_key, config.train_games, candidates, instances, "train", config.split)
     validation = draw_games(validation_key, VALIDATION_GAMES, candidates, instances, "validation", config.split)
@@ -257,6 +277,12 @@ class Run:
     def train(self, warn: Callable[[str], None] = print) -> Iterator[Progress]:
         """Train from where the folder stands to the end, yielding after each chunk."""
         setting, config = self.setting, self.setting.config
+        if self.finished:
+            try:
+                self.pairs = self.pairs_after(config.phases)
+                return
+            except ValueError as problem:
+                warn(f"{problem} Training its last part again.")
         number, iteration, pairs, states = self._restore(warn)
         total = sum(stage.iterations for stage in self.stages)
         self._cut_metrics(number, iteration)
@@ -333,7 +359,10 @@ class Run:
         path = self.folder / "metrics.csv"
         if not path.exists():
             return
-        head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True) or [""]
+        if not head.endswith("\n"):
+            path.unlink()
+            return
         kept = []
         for line in lines:
             cells = line.split(",")
@@ -347,7 +376,10 @@ def start_run(folder: Path, config: Config) -> Run:
     if (folder / "config.json").exists():
         raise ValueError(f"{folder} holds a run already: go on with --resume, or choose another --out.")
     setting = setting_of(config)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ValueError(f"{folder} cannot be made into a folder ({problem.strerror}): choose another --out.") from None
     content = {"version": __version__, "config": asdict(config)}
     write_whole(folder / "config.json", json.dumps(content, indent=2).encode())
     return Run(folder, setting)
@@ -370,6 +402,9 @@ def read_config(folder: Path) -> Config:
         kinds = {"space": (str, type(None)), "candidates": (int, type(None))}.get(name, (type(getattr(usual, name)),))
         if not isinstance(value, kinds) and not (float in kinds and type(value) is int):
             raise ValueError(f"{path} has {value!r} for {name}, which is not of its kind.")
+        hint = get_type_hints(Config)[name]
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise ValueError(f"{path} has {value!r} for {name}, which is none of {', '.join(get_args(hint))}.")
     return Config(**values)
 
 

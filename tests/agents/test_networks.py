@@ -1,0 +1,116 @@
+"""A contract for every belief network with every likelihood, and Bayes' rule on the table that it gives."""
+
+from dataclasses import replace
+from typing import get_args
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from implicature.agents.belief import NETWORKS, BeliefNet, Likelihood, posterior, read, update
+from implicature.training.adaptation import new_pair
+from implicature.training.config import Config
+
+CANDIDATES, MESSAGES = 5, 6
+KINDS = get_args(Likelihood)
+NETS: dict[str, BeliefNet] = {
+    f"{network}, {kind}": new_pair(
+        jax.random.key(0), replace(Config(width=4, depth=2), network=network, likelihood=kind), MESSAGES, MESSAGES
+    ).student.belief
+    for network in NETWORKS
+    for kind in KINDS
+}
+every_network = pytest.mark.parametrize("net", NETS.values(), ids=NETS)
+tables = arrays(np.float32, (CANDIDATES, MESSAGES), elements=st.sampled_from([0.0, 0.5, 1.0]))
+priors = st.lists(st.integers(0, 9), min_size=5, max_size=5).filter(any).map(lambda w: np.array(w, "float32") / sum(w))
+
+reading = eqx.filter_jit(lambda net, candidates: net(candidates))
+believed = jax.jit(posterior)
+
+
+def some_candidates(number: int) -> jax.Array:
+    return jax.random.bernoulli(jax.random.key(number), 0.4, (number, MESSAGES)).astype(jnp.float32)
+
+
+# Of every network
+
+
+@every_network
+@given(tables, st.permutations(range(CANDIDATES)))
+@settings(max_examples=20)
+def test_permuting_candidates_permutes_the_likelihood(net: BeliefNet, candidates: np.ndarray, order: list[int]):
+    plain = np.exp(reading(net, jnp.asarray(candidates)).log_likelihood)
+    other = np.exp(reading(net, jnp.asarray(candidates[order])).log_likelihood)
+    assert np.allclose(plain[order], other, atol=1e-5)
+
+
+@every_network
+@pytest.mark.parametrize("number", [2, 12])
+def test_the_same_weights_read_any_number_of_candidates(net: BeliefNet, number: int):
+    found = reading(net, some_candidates(number))
+    assert found.log_likelihood.shape == (number, MESSAGES)
+    assert len(found.embedding) == number
+    assert np.all(np.isfinite(found.log_likelihood))
+    assert np.all(found.log_likelihood <= 1e-6)
+    assert np.allclose(believed(found.log_likelihood, jnp.full(number, 1 / number)).sum(axis=0), 1, atol=1e-5)
+
+
+@every_network
+@given(tables, priors)
+@settings(max_examples=20)
+def test_beliefs_normalise_and_whom_the_prior_excludes_stays_excluded(net, candidates, prior):
+    after = np.asarray(believed(reading(net, jnp.asarray(candidates)).log_likelihood, prior))
+    assert np.all(after >= 0)
+    assert np.allclose(after.sum(axis=0), 1, atol=1e-5)
+    assert np.all(after[prior == 0] < 1e-6)
+
+
+@every_network
+def test_updating_with_a_message_is_its_column_of_the_posterior(net: BeliefNet):
+    table = reading(net, some_candidates(CANDIDATES)).log_likelihood
+    prior = jnp.array([0.1, 0.2, 0.3, 0.4, 0.0])
+    heard = jax.jit(jax.vmap(update, (None, None, 0)))(table, prior, jnp.arange(MESSAGES))
+    assert np.allclose(heard.T, believed(table, prior), atol=1e-6)
+
+
+@every_network
+def test_a_network_jits_and_vmaps_without_changing_its_mind(net: BeliefNet):
+    games = jnp.stack([some_candidates(CANDIDATES), 1 - some_candidates(CANDIDATES), jnp.zeros((CANDIDATES, MESSAGES))])
+    together = eqx.filter_jit(eqx.filter_vmap(lambda net, game: net(game), in_axes=(None, 0)))(net, games)
+    for i, game in enumerate(games):
+        assert np.allclose(together.log_likelihood[i], reading(net, game).log_likelihood, atol=1e-5)
+
+
+# By hand
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_that_fits_nobody_leaves_the_prior(kind: Likelihood):
+    # The last message is e⁻³⁰ or less for everybody; e⁻³⁰ against e⁻⁴⁰ would be certainty. With a lapse of 0.05 every
+    # candidate says it with chance 0.05 / 3, so it tells nothing.
+    logits = jnp.array([[2.0, 0.0, -30.0], [0.0, 2.0, -40.0], [1.0, 1.0, -50.0]])
+    prior = jnp.array([0.6, 0.3, 0.1])
+    heard = believed(read(logits, logits, kind, 0.05).log_likelihood, prior)
+    assert np.allclose(heard[:, -1], prior, atol=1e-5)
+    # The others still tell something.
+    assert np.abs(heard[:, 0] - prior).max() > 0.05
+
+
+def test_softmax_lets_messages_compete_and_sigmoid_does_not():
+    # Logits ln 3 and 0. Softmax: 3/4 and 1/4. Sigmoid: 3/4 and 1/2. A lapse of 0.2 over two messages: 0.8 p + 0.1.
+    logits = jnp.log(jnp.array([[3.0, 1.0]]))
+    chance = {kind: np.exp(read(logits, logits, kind, 0.2).log_likelihood) for kind in KINDS}
+    assert np.allclose(chance["softmax"], [[0.7, 0.3]])
+    assert np.allclose(chance["sigmoid"], [[0.7, 0.5]])
+
+
+def test_beliefs_are_updated_as_bayes_would():
+    # Prior 0.6, 0.3, 0.1; the message is said of them with chances 1/2, 0, 1/2: 6/7, 0, 1/7.
+    table = jnp.log(jnp.array([[0.5, 0.5], [1e-12, 1.0], [0.5, 0.5]]))
+    after = update(table, jnp.array([0.6, 0.3, 0.1]), jnp.asarray(0))
+    assert np.allclose(after, [6 / 7, 0, 1 / 7], atol=1e-6)

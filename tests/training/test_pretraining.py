@@ -1,0 +1,112 @@
+"""Bayesian pretraining makes a message mean an attribute: beliefs become those of the exact literal student."""
+
+from functools import cache
+from itertools import combinations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from implicature.agents.belief import NETWORKS, posterior
+from implicature.agents.exact import literal_teacher, student
+from implicature.games import Game
+from implicature.spaces.numbers import number_sets
+from implicature.training.adaptation import World, grounding_step, iterate, learner, new_pair
+from implicature.training.config import Config
+from implicature.training.pretraining import grounding_loss
+
+SPACE = number_sets(5, 2)
+TRUTH = jnp.asarray(SPACE.table)
+CANDIDATES = 3
+# All 455 combinations, 400 of them to train with.
+COMBINATIONS = np.random.default_rng(0).permutation(list(combinations(range(SPACE.instances), CANDIDATES)))
+
+
+def games(chosen: np.ndarray) -> Game:
+    number = len(chosen)
+    return jax.vmap(Game)(jnp.asarray(chosen), jnp.zeros(number, int), jnp.tile(jnp.arange(CANDIDATES), (number, 1)))
+
+
+WORLD, TEST = World(TRUTH.astype(jnp.float32), TRUTH, games(COMBINATIONS[:400])), games(COMBINATIONS[400:])
+PRIOR = jnp.array([0.5, 0.3, 0.2])
+
+
+@eqx.filter_jit
+def beliefs(net, games: Game) -> tuple[jax.Array, jax.Array]:
+    """The network's and the exact student's after every message of every game, from one prior."""
+
+    def one(candidates):
+        exact = student(literal_teacher(TRUTH[candidates]), PRIOR, jnp.tile(PRIOR[:, None], TRUTH.shape[1]))
+        return posterior(net(WORLD.features[candidates]).log_likelihood, PRIOR), exact
+
+    return jax.vmap(one)(games.candidates)
+
+
+@cache
+def pretrained(network: str) -> tuple:
+    """A network before and after a short pretraining, and the mean loss of its first and second half."""
+    config = Config(network=network, pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2)  # type: ignore
+    net = new_pair(jax.random.key(2), config, *[TRUTH.shape[1]] * 2).student.belief
+    run = eqx.filter_jit(
+        lambda state, start: iterate(grounding_step(config, WORLD), jax.random.key(3), state, start, 300)
+    )
+    half, first = run(learner(net, config, 600), jnp.asarray(0))
+    whole, second = run(half, jnp.asarray(300))
+    return net, whole.model, float(first["grounding_loss"]), float(second["grounding_loss"])
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_pretraining_makes_beliefs_those_of_the_exact_literal_student(network: str):
+    before, after, _, _ = pretrained(network)
+    fits = np.asarray(TRUTH[TEST.candidates].any(axis=1))
+
+    def distances(net) -> np.ndarray:
+        """Total variation, for each message that fits somebody."""
+        found, exact = beliefs(net, TEST)
+        return np.abs(found - exact).sum(axis=1)[fits] / 2
+
+    assert distances(before).mean() > 0.2
+    # Lapses alone, a few percent of all messages, put the network's likelihood of what is untrue above 0.
+    assert distances(after).mean() < 0.1
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_after_pretraining_a_message_that_fits_nobody_says_little(network: str):
+    # In games of unseen combinations; some of these messages are still taken for a hint.
+    _, after, _, _ = pretrained(network)
+    found, _ = beliefs(after, TEST)
+    fits_nobody = ~np.asarray(TRUTH[TEST.candidates].any(axis=1))
+    assert np.median(np.abs(found - PRIOR[:, None]).sum(axis=1)[fits_nobody] / 2) < 0.1
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_loss_falls(network: str):
+    _, _, first, second = pretrained(network)
+    assert second < first
+
+
+def test_the_loss_of_the_exact_student_is_the_entropy_of_his_beliefs():
+    # Candidates {0} and {1}: either message names one of them, so nothing is uncertain; a network that is sure of it
+    # has a loss near 0, whatever the prior. A network that knows nothing has at least the prior's entropy on average.
+    truth = jnp.eye(2, dtype=bool)
+    config = Config(network="paper", width=2, depth=0)
+    net = new_pair(jax.random.key(0), config, 2, 2).student.belief
+
+    def with_messages(table: jax.Array):
+        width = net.messages.shape[1]
+        weight = jnp.eye(2, width)
+        vectors = jnp.zeros((2, width)).at[:, :2].set(table)
+        return eqx.tree_at(lambda net: (net.encoder.weight, net.messages), net, (weight, vectors))
+
+    @eqx.filter_jit
+    def losses(net) -> jax.Array:
+        keys = jax.random.split(jax.random.key(1), 50)
+        return jax.vmap(lambda key: grounding_loss(net, key, jnp.eye(2), truth))(keys)
+
+    sure, unsure = losses(with_messages(30 * jnp.eye(2))), losses(with_messages(jnp.zeros((2, 2))))
+    assert np.all(np.asarray(sure) < 1e-3)
+    # A message that tells nothing leaves the prior p, 1 - p; each of the two messages should have led to certainty in
+    # one of them: the mean of -ln p and -ln (1 - p) is at least ln 2.
+    assert np.all(np.asarray(unsure) >= np.log(2) - 1e-5)
