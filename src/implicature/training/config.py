@@ -43,7 +43,7 @@ class Config:
     learning_rate: float = 3e-3
     """Adam's, at the start of each half phase; falls by a cosine to 2 % (F-11)."""
     beta: float = 20.0
-    """β of the teacher's softmax while the student learns (authors' code: 10 or 20)."""
+    """β of the teacher's softmax while the student learns (authors' code: 10 or 20) (F-16)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
     """The teacher's exploration at the start and the end of her half (authors' code)."""
     gamma: float = 1.0
