@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ TINY = {"train-games": 2000, "pretraining": 250, "iterations": 750, "phases": 1,
 class Trained(NamedTuple):
     folder: Path
     said: str
+    """What the command printed."""
 
 
 @pytest.fixture(scope="session")
@@ -25,18 +27,20 @@ def tiny() -> list[str]:
     return ["train", *(word for name, value in TINY.items() for word in (f"--{name}", str(value)))]
 
 
-def train(arguments: list[str], folder: Path) -> Trained:
-    command = [str(Path(sys.executable).with_name("implicature")), *arguments, "--out", str(folder)]
+@pytest.fixture(scope="session")
+def whole_run(tiny: list[str], tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """A run that nobody disturbed. Not to be changed: copy it."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    command = [str(Path(sys.executable).with_name("implicature")), *tiny, "--out", str(folder)]
     return Trained(folder, subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 @pytest.fixture(scope="session")
-def whole_run(tiny: list[str], tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """A run that nobody disturbed. Not to be changed: copy it."""
-    return train(tiny, tmp_path_factory.mktemp("whole") / "run")
-
-
-@pytest.fixture(scope="session")
-def two_pairs(tiny: list[str], tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def two_pairs(whole_run: Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two pairs, grounded like that one, without a phase. Not to be changed, either."""
-    return train([*tiny, "--seeds", "2", "--phases", "0"], tmp_path_factory.mktemp("two") / "run")
+    from implicature.training.run import read_config, start_run
+
+    folder = tmp_path_factory.mktemp("two") / "run"
+    for _ in start_run(folder, replace(read_config(whole_run.folder), seeds=2, phases=0)).train():
+        pass
+    return folder

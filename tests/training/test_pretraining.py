@@ -7,9 +7,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
-from implicature.agents.belief import NETWORKS, posterior
+from implicature.agents.belief import posterior
 from implicature.agents.exact import literal_teacher, student
 from implicature.games import Game
 from implicature.spaces.numbers import number_sets
@@ -45,9 +44,9 @@ def beliefs(net, games: Game) -> tuple[jax.Array, jax.Array]:
 
 
 @cache
-def pretrained(network: str) -> tuple:
+def pretrained() -> tuple:
     """A network before and after a short pretraining, and the mean loss of its first and second half."""
-    config = Config(network=network, pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2)  # type: ignore
+    config = Config(pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2)
     net = new_pair(jax.random.key(2), config, *[TRUTH.shape[1]] * 2).student.belief
     run = eqx.filter_jit(
         lambda state, start: iterate(grounding_step(config, WORLD), jax.random.key(3), state, start, 300)
@@ -57,9 +56,8 @@ def pretrained(network: str) -> tuple:
     return net, whole.model, float(first["grounding_loss"]), float(second["grounding_loss"])
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_pretraining_makes_beliefs_those_of_the_exact_literal_student(network: str):
-    before, after, _, _ = pretrained(network)
+def test_pretraining_makes_beliefs_those_of_the_exact_literal_student():
+    before, after, _, _ = pretrained()
     fits = np.asarray(TRUTH[TEST.candidates].any(axis=1))
 
     def distances(net) -> np.ndarray:
@@ -72,18 +70,16 @@ def test_pretraining_makes_beliefs_those_of_the_exact_literal_student(network: s
     assert distances(after).mean() < 0.1
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_after_pretraining_a_message_that_fits_nobody_says_little(network: str):
+def test_after_pretraining_a_message_that_fits_nobody_says_little():
     # In games of unseen combinations; some of these messages are still taken for a hint.
-    _, after, _, _ = pretrained(network)
+    _, after, _, _ = pretrained()
     found, _ = beliefs(after, TEST)
     fits_nobody = ~np.asarray(TRUTH[TEST.candidates].any(axis=1))
     assert np.median(np.abs(found - PRIOR[:, None]).sum(axis=1)[fits_nobody] / 2) < 0.1
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_the_loss_falls(network: str):
-    _, _, first, second = pretrained(network)
+def test_the_loss_falls():
+    _, _, first, second = pretrained()
     assert second < first
 
 

@@ -98,8 +98,9 @@ def stop(process: subprocess.Popen[str], number: signal.Signals, when: Callable[
 
 
 @pytest.fixture(scope="module")
-def stopped(tiny: list[str], tmp_path_factory: pytest.TempPathFactory) -> Stopped:
-    """One run: interrupted after its first chunk, killed in the teacher's half and in the student's, then let go on."""
+def stopped(tiny: list[str], whole_run, tmp_path_factory: pytest.TempPathFactory) -> Stopped:
+    """One run: interrupted after its first chunk, killed in the teacher's half and in the student's, then let go on.
+    The whole run comes first, so that all programs are compiled."""
     folder = tmp_path_factory.mktemp("stopped") / "run"
     moments: list[tuple[signal.Signals, Callable[[], bool]]] = [
         (signal.SIGINT, lambda: len(rows(folder)) >= 1),
@@ -114,7 +115,9 @@ def stopped(tiny: list[str], tmp_path_factory: pytest.TempPathFactory) -> Stoppe
         )
         stops.append(stop(process, number, when))
         assert not (folder / "phase-1.safetensors").exists()
-    subprocess.run([COMMAND, "train", "--resume", str(folder)], capture_output=True, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["implicature", "train", "--resume", str(folder), "--quiet"])
+        main()
     return Stopped(folder, stops)
 
 
@@ -201,10 +204,10 @@ def test_the_same_config_gives_the_same_pair_in_another_process(whole_run, tmp_p
     assert_same_run(tmp_path / "again", whole_run.folder)
 
 
-def test_two_pairs_differ_and_each_is_that_of_its_own_seed(two_pairs, whole_run, tmp_path: Path):
+def test_two_pairs_differ_and_each_is_that_of_its_own_seed(two_pairs: Path, whole_run, tmp_path: Path):
     config = read_config(whole_run.folder)
     finish(start_run(tmp_path / "second", replace(config, seed=config.seed + 1, phases=0)))
-    both, first, second = weights(two_pairs.folder), weights(whole_run.folder), weights(tmp_path / "second")
+    both, first, second = weights(two_pairs), weights(whole_run.folder), weights(tmp_path / "second")
     assert both.keys() == second.keys()
     assert {name.split()[0] for name in both} == {"phase-0"}
     for name, array in both.items():
@@ -213,7 +216,7 @@ def test_two_pairs_differ_and_each_is_that_of_its_own_seed(two_pairs, whole_run,
         assert np.allclose(array[1], second[name][0], atol=1e-4), name
     assert any(not np.allclose(array[0], array[1], atol=1e-2) for array in both.values())
     # Lines of both pairs take turns.
-    assert [line.split(",")[4] for line in rows(two_pairs.folder)] == ["0", "1"] * 2
+    assert [line.split(",")[4] for line in rows(two_pairs)] == ["0", "1"] * 2
 
 
 # What a run is

@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Float, Int, Key
 from tensorboardX import SummaryWriter
 
 from implicature import __version__
@@ -179,14 +179,19 @@ def learned(stage: Stage, pair: Pair, state: Learner | TeacherState) -> Pair:
     return eqx.tree_at(lambda pair: getattr(pair, stage.agent), pair, model)
 
 
-def _accuracy(pair: Pair, world: World, games: Game, rules: Rules) -> Array:
-    """The share of games found, both greedy."""
+@eqx.filter_jit
+def accuracies(pairs: Pair, world: World, games: Game, rules: Rules) -> Float[Array, " seeds"]:
+    """The share of games that each pair finds, both greedy. A program of its own: one serves all stages."""
     keys = jax.random.split(jax.random.key(0), len(games.target))
 
-    def one(key: Array, game: Game) -> Array:
-        return dialogue(key, pair.teacher, pair.student, world.views(game), rules, greedily, greedily, told=False).found
+    def found(pair: Pair) -> Array:
+        def one(key: Array, game: Game) -> Array:
+            views = world.views(game)
+            return dialogue(key, pair.teacher, pair.student, views, rules, greedily, greedily, told=False).found
 
-    return jnp.mean(jax.vmap(one)(keys, games))
+        return jnp.mean(jax.vmap(one)(keys, games))
+
+    return over_seeds(found)(pairs)
 
 
 @eqx.filter_jit
@@ -195,14 +200,13 @@ def advance(
     config: Config,
     rules: Rules,
     world: World,
-    validation: Game,
     keys: Key[Array, " seeds"],
     pairs: Pair,
     states: Any,
     start: Int[Array, ""],
     iterations: int,
 ) -> tuple[Any, dict[str, Array]]:
-    """Some iterations of a stage for every pair, and their accuracy on validation games after it."""
+    """Some iterations of a stage for every pair."""
 
     def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
         if stage.phase == 0:
@@ -211,8 +215,7 @@ def advance(
             step = teacher_step(config, world, rules, pair.student)
         else:
             step = student_step(config, world, rules, pair.teacher)
-        state, info = iterate(step, key, state, start, iterations)
-        return state, {**info, "accuracy": _accuracy(learned(stage, pair, state), world, validation, rules)}
+        return iterate(step, key, state, start, iterations)
 
     return over_seeds(one)(keys, pairs, states)
 
@@ -300,9 +303,10 @@ class Run:
             while iteration < stage.iterations:
                 size = min(CHUNK, stage.iterations - iteration)
                 states, info = advance(
-                    stage, config, setting.rules, setting.world, setting.validation,
-                    keys, pairs, states, jnp.asarray(iteration), size,
-                )  # fmt: skip
+                    stage, config, setting.rules, setting.world, keys, pairs, states, jnp.asarray(iteration), size
+                )
+                now = learned(stage, pairs, states)
+                info["accuracy"] = accuracies(now, setting.world, setting.validation, setting.rules)
                 iteration += size
                 figures = {name: [float(x) for x in value] for name, value in info.items()}
                 self._log(number, stage, iteration, figures, time.monotonic() - begun)
@@ -311,7 +315,7 @@ class Run:
                 if iteration < stage.iterations:
                     self._save(number, iteration, pairs, states)
                 yield Progress(stage, iteration, before + iteration, total, figures)
-            pairs, states = eqx.filter_jit(lambda p, s, stage=stage: learned(stage, p, s))(pairs, states), None
+            pairs, states = learned(stage, pairs, states), None
             if stage.agent == "student":
                 self._snapshot(stage.phase, pairs)
             if number + 1 < len(self.stages):
