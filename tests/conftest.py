@@ -1,5 +1,6 @@
 """The same examples on every run, however slow the first one compiles; and two small trained runs for all to read."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,6 +12,8 @@ from hypothesis import settings
 
 settings.register_profile("implicature", deadline=None, derandomize=True)
 settings.load_profile("implicature")
+# Whatever the machine has: a batch in two parts, here and in every command that a test runs.
+os.environ["JAX_NUM_CPU_DEVICES"] = "2"
 
 TINY = {"train-games": 2000, "pretraining": 250, "iterations": 750, "phases": 1, "batch": 16, "width": 4, "depth": 1}
 

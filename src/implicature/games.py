@@ -64,18 +64,18 @@ def named_game(name: str) -> tuple[Space, int]:
 
 
 class Game(eqx.Module):
-    """One game as its maker sees it. The teacher sees candidates and target; the student sees `student_candidates`."""
+    """A game as its maker sees it. The teacher sees candidates and target; the student sees `student_candidates`."""
 
-    candidates: Int[Array, " candidates"]
+    candidates: Int[Array, "candidates *games"]
     """Instances, in the teacher's order."""
-    target: Int[Array, ""]
+    target: Int[Array, "*games"]
     """The target's position in the teacher's order."""
-    order: Int[Array, " candidates"]
+    order: Int[Array, "candidates *games"]
     """The student's j-th candidate is the teacher's order[j]-th."""
 
     @property
-    def student_candidates(self) -> Int[Array, " candidates"]:
-        return self.candidates[self.order]
+    def student_candidates(self) -> Int[Array, "candidates *games"]:
+        return jnp.take_along_axis(self.candidates, self.order, axis=0)
 
 
 def sample_distinct(key: Key[Array, ""], number: int, chosen: int) -> Int[Array, " chosen"]:

@@ -8,24 +8,30 @@ paper     h_o = W x_o;  h_o ← W' h_o + W'' Σ_o h_o, repeated;  logit[o, m] = 
 exchange  cell[o, m] starts from the compatibility e_o · v_m; in each round it sees itself, the mean and the largest of
           its column (the other candidates) and the mean of its row (the other messages). A round can do one step of
           the exact recursion.                                                                            (F-05)
+
+Games come last: every array may have further axes at its end, one entry for each game of a batch, so that whole rows of
+games go through the processor at once. Without them it is a single game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-Candidates = Float[Array, "candidates features"]
-Belief = Float[Array, " candidates"]
-Table = Float[Array, "candidates messages"]
+Candidates = Float[Array, "candidates *games features"]
+Belief = Float[Array, "candidates *games"]
+Table = Float[Array, "candidates messages *games"]
+Choice = Int[Array, "*games"]
+"""A message, a target: its number."""
 Likelihood = Literal["softmax", "sigmoid"]
 
 
 class Dense(eqx.Module):
-    """x W + c on the last axis."""
+    """x W + c, on the last axis or on the first."""
 
     weight: Float[Array, "inputs outputs"]
     bias: Float[Array, " outputs"]
@@ -37,9 +43,57 @@ class Dense(eqx.Module):
     def __call__(self, x: Float[Array, "*rest inputs"]) -> Float[Array, "*rest outputs"]:
         return x @ self.weight + self.bias
 
+    def first(self, x: Float[Array, "inputs *rest"]) -> Float[Array, "outputs *rest"]:
+        return mixed(self.weight, x) + self.bias.reshape(-1, *[1] * (x.ndim - 1))
+
+
+@jax.custom_vjp
+def mixed(weight: Float[Array, "inputs outputs"], x: Float[Array, "inputs *rest"]) -> Float[Array, "outputs *rest"]:
+    """x W on the first axis: one matrix product over all the rest. The processor's kernels want the left factor as it
+    lies in memory, so it is turned before (forth) or left alone (back)."""
+    turned = jax.lax.optimization_barrier(weight.T)
+    return (turned @ x.reshape(len(x), -1)).reshape(-1, *x.shape[1:])
+
+
+def _mixed_forth(weight: Array, x: Array) -> tuple[Array, tuple[Array, Array]]:
+    return mixed(weight, x), (weight, x)
+
+
+def _mixed_back(kept: tuple[Array, Array], gradient: Array) -> tuple[Array, Array]:
+    weight, x = kept
+    flat = gradient.reshape(len(gradient), -1)
+    return x.reshape(len(x), -1) @ flat.T, (weight @ flat).reshape(x.shape)
+
+
+mixed.defvjp(_mixed_forth, _mixed_back)
+
 
 def leaky(x: Float[Array, "..."]) -> Float[Array, "..."]:
     return jnp.maximum(x, 0.01 * x)
+
+
+def one_hot(number: int, choice: Choice) -> Bool[Array, "choices *games"]:
+    return jnp.arange(number).reshape(number, *[1] * choice.ndim) == choice
+
+
+def chosen(table: Shaped[Array, "..."], choice: Choice) -> Shaped[Array, "..."]:
+    """The entry of each game's choice, in a table that ends with choices × games. A masked sum, not an index: its
+    gradient is a product, not a scatter."""
+    axis = table.ndim - choice.ndim - 1
+    return jnp.sum(table * one_hot(table.shape[axis], choice), axis=axis)
+
+
+def added(options: Sequence[Float[Array, "..."]]) -> Float[Array, "..."]:
+    """A sum of few and large arrays, one after the other: faster than a sum along an axis."""
+    return reduce(jnp.add, options)
+
+
+def picked(options: Sequence[Float[Array, "..."]], choice: Choice) -> Float[Array, "..."]:
+    """The option of each game's choice, likewise."""
+    found = options[0]
+    for i, option in enumerate(options[1:], 1):
+        found = jnp.where(choice == i, option, found)
+    return found
 
 
 class Reading(eqx.Module):
@@ -49,8 +103,8 @@ class Reading(eqx.Module):
     """With the lapse: what beliefs are updated with."""
     strict: Table
     """Without it: what Bayesian pretraining teaches."""
-    embedding: Float[Array, "candidates ..."]
-    """A vector for each candidate (paper) or for each cell (exchange)."""
+    embedding: Float[Array, "..."]
+    """What `about` reads: a vector for each candidate (paper) or for each cell (exchange)."""
 
 
 def read(logits: Table, embedding: Array, kind: Likelihood, lapse: float) -> Reading:
@@ -67,14 +121,9 @@ def posterior(log_likelihood: Table, prior: Belief) -> Table:
     return jax.nn.softmax(log_likelihood + jnp.log(prior + 1e-12)[:, None], axis=0)
 
 
-def chosen(table: Float[Array, "*rest messages"], message: Int[Array, ""]) -> Float[Array, "*rest"]:
-    """The message's column. A masked sum, not an index: its gradient is a product, not a scatter."""
-    return jnp.sum(table * (jnp.arange(table.shape[-1]) == message), axis=-1)
-
-
-def update(log_likelihood: Table, prior: Belief, message: Int[Array, ""]) -> Belief:
+def update(log_likelihood: Table, prior: Belief, message: Choice) -> Belief:
     """f(O, b, m) for one message."""
-    return jax.nn.softmax(chosen(log_likelihood, message) + jnp.log(prior + 1e-12))
+    return jax.nn.softmax(chosen(log_likelihood, message) + jnp.log(prior + 1e-12), axis=0)
 
 
 class PaperNet(eqx.Module):
@@ -104,37 +153,45 @@ class PaperNet(eqx.Module):
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
-        h = leaky(self.encoder(candidates))
+        h = leaky(self.encoder.first(jnp.moveaxis(candidates, -1, 0)))
         for own, context in self.blocks:
-            h = leaky(own(h) + context(jnp.sum(h, axis=0))[None])
-        return read(h @ self.messages.T, h, self.likelihood, self.lapse)
+            h = leaky(own.first(h) + context.first(added([h[:, i] for i in range(h.shape[1])]))[:, None])
+        logits = jnp.swapaxes(mixed(self.messages.T, h), 0, 1)
+        return read(logits, h, self.likelihood, self.lapse)
 
     @property
     def about_size(self) -> int:
         return 2 * self.messages.shape[1]
 
-    def about(self, reading: Reading, target: Int[Array, ""], expected: Table) -> Float[Array, "messages about"]:
-        """What the value head reads: embeddings weighted by the belief after each message, and the target's own."""
-        weighted = expected.T @ reading.embedding
-        return jnp.concatenate([weighted, jnp.broadcast_to(reading.embedding[target], weighted.shape)], axis=1)
+    def about(
+        self, layer: Dense, reading: Reading, target: Choice, expected: Table, message: Choice | None
+    ) -> Float[Array, "hidden messages *games"]:
+        """A layer on embeddings weighted by the belief after each message, and on the target's own. It is applied
+        first, so that fewer numbers are weighted."""
+        weighted, own = jnp.split(layer.weight, 2)
+        vectors = mixed(weighted, reading.embedding)[:, :, None]
+        hers = mixed(own, picked([reading.embedding[:, i] for i in range(len(expected))], target))
+        hers = hers + layer.bias.reshape(-1, *[1] * target.ndim)
+        seen = added([vectors[:, i] * expected[i] for i in range(len(expected))])
+        return seen + hers[:, None]
 
 
 class Exchange(eqx.Module):
     """One residual round: every cell hears from itself, its column and its row."""
 
-    own: Dense
+    own: Float[Array, "channels channels"]
     column_mean: Dense
-    column_max: Dense
-    row_mean: Dense
+    column_max: Float[Array, "channels channels"]
+    row_mean: Float[Array, "channels channels"]
 
     def __init__(self, channels: int, key: Key[Array, ""]):
-        keys = jax.random.split(key, 4)
-        self.own, self.column_mean, self.column_max, self.row_mean = (Dense(channels, channels, k) for k in keys)
+        own, mean, most, row = (Dense(channels, channels, k) for k in jax.random.split(key, 4))
+        self.own, self.column_mean, self.column_max, self.row_mean = own.weight, mean, most.weight, row.weight
 
-    def __call__(self, cells: Float[Array, "candidates messages channels"]) -> Array:
-        column = self.column_mean(jnp.mean(cells, axis=0)) + self.column_max(jnp.max(cells, axis=0))
-        row = self.row_mean(jnp.mean(cells, axis=1))
-        return cells + leaky(self.own(cells) + column[None] + row[:, None])
+    def __call__(self, cells: Float[Array, "channels candidates messages *games"]) -> Array:
+        column = self.column_mean.first(jnp.mean(cells, axis=1)) + mixed(self.column_max, jnp.max(cells, axis=1))
+        row = mixed(self.row_mean, jnp.mean(cells, axis=2))
+        return cells + leaky(mixed(self.own, cells) + column[:, None] + row[:, :, None])
 
 
 class ExchangeNet(eqx.Module):
@@ -161,27 +218,35 @@ class ExchangeNet(eqx.Module):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)
         self.messages = 3 * jax.random.normal(messages_key, (messages, 2 * width)) / (2 * width) ** 0.5
-        self.spread = Dense(1, width, spread)
-        self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds))
+        self.spread = Dense(4, width, spread)
+        self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds - 1))
         self.gather = Dense(width + 1, 1, gather, 0.1)
         self.gather = eqx.tree_at(lambda dense: dense.weight, self.gather, self.gather.weight.at[-1].set(1.0))
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
-        compatibility = self.encoder[1](leaky(self.encoder[0](candidates))) @ self.messages.T
-        cells = self.spread(compatibility[..., None])
+        embedded = self.encoder[1].first(leaky(self.encoder[0].first(jnp.moveaxis(candidates, -1, 0))))
+        compatibility = jnp.swapaxes(mixed(self.messages.T, embedded), 0, 1)
+        # The first round, of one channel: cheaper than of many that say the same.
+        column, most = jnp.mean(compatibility, axis=0), jnp.max(compatibility, axis=0)
+        row = jnp.mean(compatibility, axis=1, keepdims=True)
+        heard = jnp.stack(jnp.broadcast_arrays(compatibility, column, most, row))
+        cells = leaky(self.spread.first(heard))
         for exchange in self.rounds:
             cells = exchange(cells)
-        logits = cells @ self.gather.weight[:-1, 0] + compatibility * self.gather.weight[-1, 0]
+        logits = mixed(self.gather.weight[:-1], cells)[0] + compatibility * self.gather.weight[-1, 0]
         return read(logits, cells, self.likelihood, self.lapse)
 
     @property
     def about_size(self) -> int:
         return self.spread.bias.shape[0]
 
-    def about(self, reading: Reading, target: Int[Array, ""], expected: Table) -> Float[Array, "messages about"]:
-        """What the value head reads: the target's row."""
-        return reading.embedding[target]
+    def about(
+        self, layer: Dense, reading: Reading, target: Choice, expected: Table, message: Choice | None
+    ) -> Float[Array, "hidden messages *games"]:
+        """A layer on the target's row."""
+        row = picked([reading.embedding[:, i] for i in range(len(expected))], target)
+        return layer.first(row if message is None else chosen(row, message)[:, None])
 
 
 BeliefNet = PaperNet | ExchangeNet

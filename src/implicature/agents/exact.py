@@ -42,7 +42,9 @@ def below_largest(logarithms: Float[Array, "..."], axis: int) -> Float[Array, ".
     return logarithms - jnp.where(largest > -jnp.inf, largest, 0)
 
 
-def literal_teacher(truth: Truth, start: Start = "share") -> Table:
+def literal_teacher(
+    truth: Bool[Array, "candidates messages *games"], start: Start = "share"
+) -> Float[Array, "candidates messages *games"]:
     """S_0: any true message, chosen at random ("share"), or its truth value alone ("indicator")."""
     said = truth.astype(jnp.float32)
     return normalised(said, axis=1) if start == "share" else said

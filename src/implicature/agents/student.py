@@ -8,12 +8,12 @@ In the last round there is nothing to wait for: w = 0.
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
-from implicature.agents.belief import Belief, BeliefNet, Candidates, Reading, update
+from implicature.agents.belief import Belief, BeliefNet, Candidates, Choice, Reading, update
 from implicature.agents.teacher import entropy
 
-Policy = Float[Array, " actions"]
+Policy = Float[Array, "actions *games"]
 """A chance for each candidate, and for waiting at the end."""
 
 
@@ -30,9 +30,9 @@ class Student(eqx.Module):
     def read(self, candidates: Candidates) -> Reading:
         return self.belief(candidates)
 
-    def update(self, reading: Reading, belief: Belief, message: Int[Array, ""]) -> Belief:
+    def update(self, reading: Reading, belief: Belief, message: Choice) -> Belief:
         return update(reading.log_likelihood, belief, message)
 
     def policy(self, belief: Belief, last: Bool[Array, ""]) -> Policy:
         wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.slope * entropy(belief) + self.offset))
-        return jnp.append((1 - wait) * belief, wait)
+        return jnp.concatenate([(1 - wait) * belief, wait[None]])

@@ -9,55 +9,63 @@ cannot find by itself when candidates are many.
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
-from implicature.agents.belief import Belief, BeliefNet, Candidates, Dense, Reading, leaky, posterior, update
+from implicature.agents.belief import (
+    Belief,
+    BeliefNet,
+    Candidates,
+    Choice,
+    Dense,
+    Reading,
+    chosen,
+    leaky,
+    mixed,
+    posterior,
+    update,
+)
 
-Values = Float[Array, " messages"]
+Values = Float[Array, "messages *games"]
 
 
 def entropy(belief: Float[Array, "candidates *rest"]) -> Float[Array, "*rest"]:
     return -jnp.sum(belief * jnp.log(belief + 1e-12), axis=0)
 
 
-class Value(eqx.Module):
-    """Two layers on what is known of (target, message); zero at first."""
-
-    hidden: Dense
-    out: Dense
-
-    def __init__(self, inputs: int, width: int, key: Key[Array, ""]):
-        hidden, out = jax.random.split(key)
-        self.hidden, self.out = Dense(inputs, width, hidden), Dense(width, 1, out, 0.0)
-
-    def __call__(self, inputs: Float[Array, "*rest inputs"]) -> Float[Array, "*rest"]:
-        return self.out(leaky(self.hidden(inputs)))[..., 0]
-
-
 class Teacher(eqx.Module):
     """Belief network and value head; `read` once a game, the rest in every round."""
 
     belief: BeliefNet
-    value: Value
-    reads_belief: bool = eqx.field(static=True)
+    about: Dense
+    """The value head's first layer: what it reads of (target, message) in the network,"""
+    expected: Float[Array, "2 hidden"] | None
+    """and in the predicted belief: how much he would believe the target, and his entropy."""
+    out: Dense
 
     def __init__(self, belief: BeliefNet, width: int, key: Key[Array, ""], reads_belief: bool = True):
+        about, out = jax.random.split(key)
         self.belief = belief
-        self.value = Value(belief.about_size + 2 * reads_belief, width, key)
-        self.reads_belief = reads_belief
+        first = Dense(belief.about_size + 2 * reads_belief, width, about)
+        self.about = eqx.tree_at(lambda dense: dense.weight, first, first.weight[: belief.about_size])
+        self.expected = first.weight[belief.about_size :] if reads_belief else None
+        self.out = Dense(width, 1, out, 0.0)
 
     def read(self, candidates: Candidates) -> Reading:
         return self.belief(candidates)
 
-    def predict(self, reading: Reading, belief: Belief, message: Int[Array, ""]) -> Belief:
+    def predict(self, reading: Reading, belief: Belief, message: Choice) -> Belief:
         """Her estimate of the student's belief after the message."""
         return update(reading.log_likelihood, belief, message)
 
-    def values(self, reading: Reading, target: Int[Array, ""], belief: Belief) -> Values:
-        """Q for every message."""
-        expected = posterior(reading.log_likelihood, belief)
-        about = self.belief.about(reading, target, expected)
-        if not self.reads_belief:
-            return self.value(about)
-        found = expected[target]
-        return found + self.value(jnp.concatenate([about, found[:, None], entropy(expected)[:, None]], axis=1))
+    def values(self, reading: Reading, target: Choice, belief: Belief, message: Choice | None = None) -> Values:
+        """Q for every message, or for one alone."""
+        if message is None:
+            expected = posterior(reading.log_likelihood, belief)
+        else:
+            expected = self.predict(reading, belief, message)[:, None]
+        hidden = self.belief.about(self.about, reading, target, expected, message)
+        if self.expected is None:
+            return self.out.first(leaky(hidden))[0]
+        found = chosen(jnp.swapaxes(expected, 0, 1), target)
+        hidden = hidden + mixed(self.expected, jnp.stack([found, entropy(expected)]))
+        return found + self.out.first(leaky(hidden))[0]

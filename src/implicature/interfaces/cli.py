@@ -3,6 +3,7 @@
 Each command imports what it needs when it runs, so that help needs neither JAX nor NumPy.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,13 @@ import tyro
 
 from implicature import __version__
 from implicature.training.config import Config
+
+
+def use_processors() -> None:
+    """Let JAX see each core as a device of its own (up to four), so that a batch is divided among them: faster than
+    cores that share every small operation. To be called before JAX is imported."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(min(4, cores)))
 
 
 def explain(
@@ -60,6 +68,7 @@ def train(
         resume: Go on with a run that was stopped, and end as if it had not been.
         quiet: No progress bar.
     """
+    use_processors()
     from implicature.interfaces.train import train as run
 
     run(config, preset, out, resume, quiet)
@@ -132,6 +141,7 @@ def bench(json: bool = False) -> None:
     Args:
         json: Print one JSON object instead.
     """
+    use_processors()
     from implicature.interfaces.bench import bench as run
 
     run(json)

@@ -19,6 +19,7 @@ from implicature.agents.teacher import Teacher
 from implicature.games import Game, Rules
 from implicature.training.config import Config
 from implicature.training.losses import Transition, baseline, returns, student_loss, teacher_loss
+from implicature.training.parts import mean_over_parts, own_key
 from implicature.training.pretraining import grounding_loss
 
 Info = dict[str, Float[Array, ""]]
@@ -36,12 +37,12 @@ class World(eqx.Module):
         return Views(self.features[game.candidates], self.features[game.student_candidates], game.target, game.order)
 
     def sample(self, key: Key[Array, ""], batch: int) -> Game:
-        """Training games, each with any of its candidates as the target."""
+        """Training games along a last axis, each with any of its candidates as the target."""
         row_key, target_key = jax.random.split(key)
         number, candidates = self.games.candidates.shape
         row = jax.random.randint(row_key, (batch,), 0, number)
         target = jax.random.randint(target_key, (batch,), 0, candidates)
-        return jax.vmap(Game)(self.games.candidates[row], target, self.games.order[row])
+        return Game(self.games.candidates[row].T, target, self.games.order[row].T)
 
 
 class Pair(eqx.Module):
@@ -81,7 +82,7 @@ def learner(model: Any, config: Config, iterations: int) -> Learner:
 
 
 def learn(state: Learner, gradient: Any, config: Config, iterations: int) -> Learner:
-    updates, adam = optimiser(config, iterations).update(gradient, state.adam)
+    updates, adam = optimiser(config, iterations).update(mean_over_parts(gradient), state.adam)
     return Learner(eqx.apply_updates(state.model, updates), adam, state.iteration + 1)
 
 
@@ -93,9 +94,8 @@ def grounding_step(config: Config, world: World) -> Step:
         games = world.sample(games_key, config.batch)
 
         def loss(net: Any) -> Array:
-            each = jax.vmap(grounding_loss, (None, 0, 0, 0))
-            keys = jax.random.split(prior_key, config.batch)
-            return jnp.mean(each(net, keys, world.features[games.candidates], world.truth[games.candidates]))
+            truth = jnp.moveaxis(world.truth[games.candidates], -1, 1)
+            return jnp.mean(grounding_loss(net, prior_key, world.features[games.candidates], truth))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return learn(state, gradient, config, config.pretraining), {"grounding_loss": value}
@@ -122,14 +122,17 @@ def teacher_state(teacher: Teacher, config: Config, rules: Rules) -> TeacherStat
 
 
 def transitions(games: Game, played: Dialogue, gamma: float) -> Transition:
-    """The rounds of a batch of games, as one flat batch."""
-    rounds = played.message.shape[1]
-    goes_on = jnp.append(played.live[:, 1:], jnp.zeros_like(played.live[:, :1]), axis=1)
-    each = jax.vmap(jax.vmap(Transition))(
-        jnp.repeat(games.candidates[:, None], rounds, axis=1), jnp.repeat(games.target[:, None], rounds, axis=1),
-        played.before, played.message, played.after, played.reward, gamma * goes_on, played.live,
+    """The rounds of a batch of games, one after the other as if they were games of their own."""
+    rounds = len(played.message)
+    goes_on = jnp.append(played.live[1:], jnp.zeros_like(played.live[:1]), axis=0)
+
+    def flat(leaf: Array) -> Array:
+        return jnp.moveaxis(leaf, 0, -2).reshape(*leaf.shape[1:-1], -1)
+
+    return Transition(
+        jnp.tile(games.candidates, rounds), jnp.tile(games.target, rounds), flat(played.before), flat(played.message),
+        flat(played.after), flat(played.reward), gamma * flat(goes_on), flat(played.live),
     )  # fmt: skip
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), each)
 
 
 def teacher_step(config: Config, world: World, rules: Rules, student: Student) -> Step:
@@ -141,23 +144,19 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student) -
         first, last = config.epsilon
         epsilon = first * (last / first) ** (i / config.iterations)
         games = world.sample(games_key, config.batch)
-
-        def play(key: Key[Array, ""], game: Game) -> Dialogue:
-            speak = exploring(epsilon, config.beta)
-            return dialogue(key, teacher, student, world.views(game), rules, speak, by_chance, told=True)
-
-        played = jax.vmap(play)(jax.random.split(play_key, config.batch), games)
+        speak = exploring(epsilon, config.beta)
+        played = dialogue(play_key, teacher, student, world.views(games), rules, speak, by_chance, told=True)
         new = transitions(games, played, config.gamma)
-        replay = jax.tree.map(lambda all, now: all.at[i % config.replay].set(now), state.replay, new)
-        kept = jnp.minimum(i + 1, config.replay) * new.target.shape[0]
+        replay = jax.tree.map(
+            lambda all, now: all.at[i % config.replay].set(jnp.moveaxis(now, -1, 0)), state.replay, new
+        )
+        kept = jnp.minimum(i + 1, config.replay) * len(new.target)
         row = jax.random.randint(replay_key, (config.batch,), 0, kept)
-        seen = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[row], replay)
+        seen = jax.tree.map(lambda leaf: jnp.moveaxis(leaf.reshape(-1, *leaf.shape[2:])[row], 0, -1), replay)
 
         def loss(model: Teacher) -> tuple[Array, Info]:
             target = state.target if rules.rounds > 1 else None
-            each, info = jax.vmap(lambda one: teacher_loss(
-                model, target, one, world.features[one.candidates], config.obverter
-            ))(seen)  # fmt: skip
+            each, info = teacher_loss(model, target, seen, world.features[seen.candidates], config.obverter)
             return jnp.mean(each), jax.tree.map(jnp.mean, info)
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(teacher)
@@ -166,7 +165,7 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student) -
         target = jax.tree.map(
             lambda old, new: jnp.where(due, new, old) if eqx.is_array(old) else old, state.target, now.model
         )
-        return TeacherState(now, target, replay), {"reward": jnp.mean(jax.vmap(lambda d: d.gain)(played)), **info}
+        return TeacherState(now, target, replay), {"reward": jnp.mean(played.gain), **info}
 
     return step
 
@@ -176,22 +175,16 @@ def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, play_key = jax.random.split(key)
-        games = world.sample(games_key, config.batch)
-        keys = jax.random.split(play_key, config.batch)
+        views = world.views(world.sample(games_key, config.batch))
 
         def loss(student: Student) -> tuple[Array, Info]:
-            def play(key: Key[Array, ""], game: Game) -> Dialogue:
-                speak = softly(config.beta)
-                return dialogue(key, teacher, student, world.views(game), rules, speak, by_chance, told=True)
-
-            played = jax.vmap(play)(keys, games)
-            gains = jax.vmap(returns, (0, None))(played, config.gamma)
-            live = jnp.sum(played.live, axis=0)
-            mean = jnp.sum(gains * played.live, axis=0) / jnp.maximum(live, 1)
-            later = config.gamma * jnp.append(mean[1:], 0.0)
-            expected = jax.vmap(baseline, (0, None, None))(played, later, rules.message_cost)
-            each = jax.vmap(student_loss)(played, gains - expected)
-            return jnp.mean(each), {"reward": jnp.mean(gains[:, 0]), "student_loss": jnp.mean(each)}
+            played = dialogue(play_key, teacher, student, views, rules, softly(config.beta), by_chance, told=True)
+            gains = returns(played, config.gamma)
+            live = jnp.sum(played.live, axis=1, keepdims=True)
+            mean = jnp.sum(gains * played.live, axis=1, keepdims=True) / jnp.maximum(live, 1)
+            later = config.gamma * jnp.append(mean[1:], jnp.zeros((1, 1)), axis=0)
+            each = student_loss(played, gains - baseline(played, later, rules.message_cost))
+            return jnp.mean(each), {"reward": jnp.mean(gains[0]), "student_loss": jnp.mean(each)}
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
         return learn(state, gradient, config, config.iterations), info
@@ -202,8 +195,10 @@ def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -
 def iterate(step: Step, key: Key[Array, ""], state: Any, start: Int[Array, ""], iterations: int) -> tuple[Any, Info]:
     """Some iterations of a half phase. Their keys depend on the iteration alone, so that chunks do not matter."""
 
+    key = own_key(key)
+
     def body(state: Any, i: Array) -> tuple[Any, Info]:
         return step(jax.random.fold_in(key, i), state)
 
     state, info = jax.lax.scan(body, state, start + jnp.arange(iterations))
-    return state, jax.tree.map(jnp.mean, info)
+    return state, mean_over_parts(jax.tree.map(jnp.mean, info))

@@ -15,11 +15,12 @@ from implicature.agents.exact import literal_teacher, normalised
 
 
 def grounding_loss(
-    net: BeliefNet, key: Key[Array, ""], candidates: Candidates, truth: Bool[Array, "candidates messages"]
-) -> Float[Array, ""]:
+    net: BeliefNet, key: Key[Array, ""], candidates: Candidates, truth: Bool[Array, "candidates messages *games"]
+) -> Float[Array, "*games"]:
     """Cross-entropy of the exact posterior and the network's, the mean over messages that fit someone."""
-    prior = jax.random.dirichlet(key, jnp.ones(len(truth)))
+    # Exponentials divided by their sum are uniform over all beliefs.
+    prior = normalised(jax.random.exponential(key, (len(truth), *truth.shape[2:])), axis=0)
     exact = normalised(prior[:, None] * literal_teacher(truth), axis=0)
     predicted = jax.nn.log_softmax(net(candidates).strict + jnp.log(prior + 1e-9)[:, None], axis=0)
     fits = jnp.any(truth, axis=0)
-    return -jnp.sum(exact * predicted * fits) / jnp.maximum(jnp.sum(fits), 1)
+    return -jnp.sum(exact * predicted * fits, axis=(0, 1)) / jnp.maximum(jnp.sum(fits, axis=0), 1)

@@ -15,7 +15,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -46,6 +46,7 @@ from implicature.training.adaptation import (
     teacher_step,
 )
 from implicature.training.config import Config
+from implicature.training.parts import over_parts, placed, processors
 
 CHUNK = 250
 VALIDATION_GAMES = 2_000
@@ -182,14 +183,12 @@ def learned(stage: Stage, pair: Pair, state: Learner | TeacherState) -> Pair:
 @eqx.filter_jit
 def accuracies(pairs: Pair, world: World, games: Game, rules: Rules) -> Float[Array, " seeds"]:
     """The share of games that each pair finds, both greedy. A program of its own: one serves all stages."""
-    keys = jax.random.split(jax.random.key(0), len(games.target))
+    views = world.views(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), games))
 
     def found(pair: Pair) -> Array:
-        def one(key: Array, game: Game) -> Array:
-            views = world.views(game)
-            return dialogue(key, pair.teacher, pair.student, views, rules, greedily, greedily, told=False).found
-
-        return jnp.mean(jax.vmap(one)(keys, games))
+        key = jax.random.key(0)
+        played = dialogue(key, pair.teacher, pair.student, views, rules, greedily, greedily, told=False)
+        return jnp.mean(played.found)
 
     return over_seeds(found)(pairs)
 
@@ -206,18 +205,22 @@ def advance(
     start: Int[Array, ""],
     iterations: int,
 ) -> tuple[Any, dict[str, Array]]:
-    """Some iterations of a stage for every pair."""
+    """Some iterations of a stage for every pair, each batch divided among the processors that JAX knows."""
+    part = replace(config, batch=config.batch // processors(config.batch))
 
-    def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
-        if stage.phase == 0:
-            step = grounding_step(config, world)
-        elif stage.agent == "teacher":
-            step = teacher_step(config, world, rules, pair.student)
-        else:
-            step = student_step(config, world, rules, pair.teacher)
-        return iterate(step, key, state, start, iterations)
+    def part_of(states: Any, world: World, keys: Array, pairs: Pair, start: Array) -> tuple[Any, dict[str, Array]]:
+        def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
+            if stage.phase == 0:
+                step = grounding_step(part, world)
+            elif stage.agent == "teacher":
+                step = teacher_step(part, world, rules, pair.student)
+            else:
+                step = student_step(part, world, rules, pair.teacher)
+            return iterate(step, key, state, start, iterations)
 
-    return over_seeds(one)(keys, pairs, states)
+        return over_seeds(one)(keys, pairs, states)
+
+    return over_parts(part_of, config.batch)(states, world, keys, pairs, start)
 
 
 @dataclass(frozen=True)
@@ -242,11 +245,12 @@ class Run:
     def __init__(self, folder: Path, setting: Setting):
         self.folder, self.setting = folder, setting
         config = setting.config
-        self.keys = jax.vmap(jax.random.key)(config.seed + jnp.arange(config.seeds))
+        # JAX's cheaper generator: with its usual one a third of the teacher's half would be random numbers.
+        self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(config.seed + jnp.arange(config.seeds))
         self.stages = stages(config)
         messages = setting.space.table.shape[1]
         start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, messages, messages))
-        self.pairs: Pair = eqx.filter_jit(start)(self.keys)
+        self.pairs: Pair = placed(eqx.filter_jit(start)(self.keys), config.batch)
 
     @property
     def checkpoint(self) -> Path:
@@ -257,7 +261,8 @@ class Run:
 
     def begin(self, stage: Stage, pairs: Pair) -> Any:
         config, rules = self.setting.config, self.setting.rules
-        return eqx.filter_jit(over_seeds(lambda pair: begin(stage, pair, config, rules)))(pairs)
+        states = eqx.filter_jit(over_seeds(lambda pair: begin(stage, pair, config, rules)))(pairs)
+        return placed(states, config.batch)
 
     def _save(self, number: int, iteration: int, pairs: Pair, states: Any) -> None:
         if self.checkpoint.exists():
@@ -266,13 +271,15 @@ class Run:
 
     def _restore(self, warn: Callable[[str], None]) -> tuple[int, int, Pair, Any]:
         """The newest whole checkpoint; the start where there is none."""
+        config = self.setting.config
         for path in (self.checkpoint, self.folder / "previous.safetensors"):
             if not path.exists():
                 continue
             try:
                 notes = read_notes(path)
                 number, iteration = int(notes["stage"]), int(notes["iteration"])
-                return number, iteration, *load_tree(path, (self.pairs, self.begin(self.stages[number], self.pairs)))
+                like = self.pairs, self.begin(self.stages[number], self.pairs)
+                return number, iteration, *placed(load_tree(path, like), config.batch)
             except (ValueError, KeyError, IndexError) as problem:
                 warn(f"{problem} Going back to the checkpoint before it.")
         return 0, 0, self.pairs, None
@@ -289,6 +296,7 @@ class Run:
         number, iteration, pairs, states = self._restore(warn)
         total = sum(stage.iterations for stage in self.stages)
         self._cut_metrics(number, iteration)
+        world = placed(setting.world, config.batch)
         begun = time.monotonic() - self.seconds()
         done = sum(stage.iterations for stage in self.stages[:number]) + iteration
         events = SummaryWriter(str(self.folder / "events"), purge_step=done)
@@ -302,11 +310,13 @@ class Run:
             before = sum(stage.iterations for stage in self.stages[:number])
             while iteration < stage.iterations:
                 size = min(CHUNK, stage.iterations - iteration)
+                # One program for all phases.
+                kind = replace(stage, phase=min(stage.phase, 1))
                 states, info = advance(
-                    stage, config, setting.rules, setting.world, keys, pairs, states, jnp.asarray(iteration), size
+                    kind, config, setting.rules, world, keys, pairs, states, jnp.asarray(iteration), size
                 )
                 now = learned(stage, pairs, states)
-                info["accuracy"] = accuracies(now, setting.world, setting.validation, setting.rules)
+                info["accuracy"] = accuracies(now, world, setting.validation, setting.rules)
                 iteration += size
                 figures = {name: [float(x) for x in value] for name, value in info.items()}
                 self._log(number, stage, iteration, figures, time.monotonic() - begun)
