@@ -284,3 +284,20 @@ def test_choices_are_as_frequent_as_their_chances(choose: Callable, values: list
     # Four standard errors of 40,000 draws are at most 0.01; what has no chance is never chosen.
     assert np.allclose(found, expected, atol=0.01)
     assert np.all(found[np.array(expected) == 0] == 0)
+
+
+def test_many_games_at_once_are_played_as_one_by_one():
+    one_by_one = games("in testing", ORDERS)
+
+    @eqx.filter_jit
+    def at_once() -> Dialogue:
+        his = jnp.take_along_axis(FEATURES, ORDERS[..., None], axis=1)
+        target = jnp.sum(FEATURES, axis=(1, 2)).astype(int) % CANDIDATES
+        views = Views(jnp.swapaxes(FEATURES, 0, 1), jnp.swapaxes(his, 0, 1), target, ORDERS.T)
+        return dialogue(jax.random.key(3), PAIR.teacher, PAIR.student, views, RULES, greedily, greedily, told=False)
+
+    together = at_once()
+    for name in ("message", "values", "estimate", "before", "after", "policy", "action", "reward", "live"):
+        assert np.allclose(np.moveaxis(getattr(together, name), -1, 0), getattr(one_by_one, name), atol=1e-4), name
+    for name in ("found", "gain", "length"):
+        assert np.allclose(getattr(together, name), jax.vmap(lambda d, name=name: getattr(d, name))(one_by_one))

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from implicature.agents.belief import NETWORKS, BeliefNet, Likelihood, posterior, read, update
+from implicature.agents.belief import NETWORKS, BeliefNet, Likelihood, mixed, posterior, read, update
+from implicature.agents.teacher import Teacher
 from implicature.training.adaptation import new_pair
 from implicature.training.config import Config
 
@@ -83,6 +84,39 @@ def test_a_network_jits_and_vmaps_without_changing_its_mind(net: BeliefNet):
     together = eqx.filter_jit(eqx.filter_vmap(lambda net, game: net(game), in_axes=(None, 0)))(net, games)
     for i, game in enumerate(games):
         assert np.allclose(together.log_likelihood[i], reading(net, game).log_likelihood, atol=1e-5)
+
+
+@every_network
+def test_many_games_at_once_are_read_as_one_by_one(net: BeliefNet):
+    games = jnp.stack([some_candidates(CANDIDATES), 1 - some_candidates(CANDIDATES), jnp.zeros((CANDIDATES, MESSAGES))])
+    together = reading(net, jnp.swapaxes(games, 0, 1)).log_likelihood
+    for i, game in enumerate(games):
+        assert np.allclose(together[..., i], reading(net, game).log_likelihood, atol=1e-5)
+
+
+@every_network
+def test_the_value_of_one_message_is_that_among_all(net: BeliefNet):
+    # With a value head that is not 0, as it is at first.
+    teacher = Teacher(net, 8, jax.random.key(1))
+    teacher = eqx.tree_at(lambda teacher: teacher.out.weight, teacher, jnp.linspace(-1, 1, 8)[:, None])
+    candidates = jnp.stack([some_candidates(CANDIDATES), 1 - some_candidates(CANDIDATES)], axis=1)
+    target, belief = jnp.array([1, 3]), jnp.array([[0.1, 0.2, 0.3, 0.4, 0.0], [0.2] * 5]).T
+    read_by_her = reading(net, candidates)
+    every = teacher.values(read_by_her, target, belief)
+    for message in range(MESSAGES):
+        alone = teacher.values(read_by_her, target, belief, jnp.full(2, message))
+        assert np.allclose(alone, every[message][None], atol=1e-5)
+
+
+def test_mixing_channels_and_its_gradient_are_those_of_a_plain_product():
+    weight, x, back = (
+        jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate([(3, 5), (3, 2, 4), (5, 2, 4)])
+    )
+    plain, plain_back = jax.vjp(lambda weight, x: jnp.einsum("io,i...->o...", weight, x), weight, x)
+    ours, our_back = jax.vjp(mixed, weight, x)
+    assert np.allclose(ours, plain, atol=1e-5)
+    for one, other in zip(our_back(back), plain_back(back), strict=True):
+        assert np.allclose(one, other, atol=1e-5)
 
 
 # By hand

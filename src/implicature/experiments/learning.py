@@ -1,15 +1,21 @@
-"""What pairs learn on number sets: 3 splits × 2 runs of each setting, test games, greedy, after every phase."""
+"""What pairs learn on number sets: 3 splits × 2 runs of each setting, test games, greedy, after every phase, beside the
+exact recursion of the same depth on the same games."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
+from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.play import summary
 from implicature.evaluation.runs import games_to_test, played_by
-from implicature.experiments.rows import Row, command, version
+from implicature.experiments.rows import Row, command, mean_and_std, version
+from implicature.games import Game
 from implicature.training.config import Config
-from implicature.training.run import open_run, start_run
+from implicature.training.run import Run, open_run, start_run
 
 EXCHANGE = Config(iterations=3_000)
 PAPER = Config(network="paper", iterations=10_000, batch=128, learning_rate=1e-3)
@@ -19,64 +25,102 @@ SETTINGS: dict[str, Config] = {
     "exchange, grounded, numbers-7": replace(EXCHANGE, game="numbers-7"),
     "exchange, ungrounded, numbers-4": replace(EXCHANGE, grounded=False),
     "exchange, ungrounded, numbers-7": replace(EXCHANGE, grounded=False, game="numbers-7"),
-    "exchange, grounded, numbers-7, 6 phases": replace(EXCHANGE, game="numbers-7", phases=6),
     "exchange, unseen instances, numbers-4": replace(EXCHANGE, grounded=False, instances=0.7),
     "exchange, unseen instances, numbers-7": replace(EXCHANGE, grounded=False, instances=0.7, game="numbers-7"),
     "paper, ungrounded, numbers-4": replace(PAPER, grounded=False),
     "paper, ungrounded, numbers-7": replace(PAPER, grounded=False, game="numbers-7"),
     "paper, grounded, numbers-4": PAPER,
     "paper, grounded, numbers-7": replace(PAPER, game="numbers-7"),
+    "exchange, grounded, numbers-7, 6 phases": replace(EXCHANGE, game="numbers-7", phases=6),
 }
 SPLITS, RUNS = 3, 2
-
-
 LEVELS = ("0", "1", "2", "3", "4", "5", "6", "none")
 KEY = ("setting", "split", "seed")
 
 
-def tasks() -> list[Row]:
-    """All runs; the first split of every setting comes first."""
-    splits = range(SPLITS)
+def repeated(settings: list[str]) -> list[Row]:
+    """3 splits × 2 runs of each; the first split of every setting comes first."""
     return [
         {"setting": setting, "split": split, "seed": 100 * split + run}
-        for split in splits
-        for setting in SETTINGS
+        for split in range(SPLITS)
+        for setting in settings
         for run in range(RUNS)
     ]
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """Train the pair, or take up its run where it was left, and play test games with it after every phase."""
-    config = replace(SETTINGS[task["setting"]], split=task["split"], seed=task["seed"])
-    folder = runs / "-".join(str(part).replace(", ", "-").replace(" ", "-") for part in task.values())
-    trained = open_run(folder) if (folder / "config.json").exists() else start_run(folder, config)
-    for _ in trained.train():
+def tasks() -> list[Row]:
+    return repeated(list(SETTINGS))
+
+
+def trained(config: Config, task: Row, runs: Path) -> Run:
+    """The task's pair: its run is made, taken up where it was left, or there already."""
+    config = replace(config, split=task["split"], seed=task["seed"])
+    folder = runs / "-".join(str(task[name]).replace(", ", "-").replace(" ", "-") for name in KEY)
+    run = open_run(folder) if (folder / "config.json").exists() else start_run(folder, config)
+    if run.setting.config != config:
+        raise ValueError(f"{folder} holds a run of other settings: remove it, or name another folder with --runs.")
+    for _ in run.train():
         pass
-    drawn = games_to_test(trained.setting, games, seed=0)
-    settings = {name: asdict(config)[name] for name in ("game", "network", "grounded", "iterations", "batch")}
-    made = {"games": games, "seconds": round(trained.seconds()), "version": version(), "command": command()}
+    return run
+
+
+def exact_accuracy(run: Run, games: Game, depth: int) -> Float[np.ndarray, " depths"]:
+    """The exact recursion's, β = 10, in percent, for every depth up to this one."""
+
+    @jax.jit
+    @jax.vmap
+    def found(truth, target):
+        students = soft_recursion(truth, depth).student
+        return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[target])(students)
+
+    return 100 * np.asarray(jnp.mean(found(run.setting.world.truth[games.candidates], games.target), axis=0))
+
+
+def made(games: int, run: Run) -> Row:
+    """What every row says of how it came about."""
+    config = asdict(run.setting.config)
+    settings = {name: config[name] for name in ("game", "network", "grounded", "iterations", "batch", "beta")}
+    seconds = round(run.seconds())
+    return {**settings, "games": games, "seconds": seconds, "version": version(), "command": command()}
+
+
+def run(task: Row, games: int, runs: Path) -> list[Row]:
+    """Test games after every phase."""
+    pair = trained(SETTINGS[task["setting"]], task, runs)
+    drawn = games_to_test(pair.setting, games, seed=0)
+    phases = pair.setting.config.phases
+    exact = exact_accuracy(pair, drawn, phases)
     rows = []
-    for phase in range(config.phases + 1):
-        figures = summary(played_by(trained.pair(phase), trained.setting, drawn))
+    for phase in range(phases + 1):
+        figures = summary(played_by(pair.pair(phase), pair.setting, drawn))
         levels = figures["by_level"]
         shares = {name: round(100 * figures[name], 3) for name in ("accuracy", "hard_accuracy", "valid")}
         by_level = {f"level_{k}": round(100 * levels[k]["accuracy"], 3) if k in levels else "" for k in LEVELS}
-        rows.append({**task, "phase": phase, **shares, **by_level, **settings, **made})
-    return rows
+        rows.append({**task, "phase": phase, **shares, "exact": round(float(exact[phase]), 3), **by_level})
+    return [{**row, **made(games, pair)} for row in rows]
 
 
 def render(rows: list[Row]) -> str:
-    """A Markdown table: mean ± std over runs after the last phase."""
-    lines = ["| setting | runs | accuracy | hard | valid | seconds a run |", "|---|---|---|---|---|---|"]
+    """Two Markdown tables: mean ± std over runs after the last phase; and phase by phase beside the exact recursion."""
+    after = ["| setting | runs | accuracy | hard | valid | seconds a run |", "|---|---|---|---|---|---|"]
+    deepest = max(config.phases for config in SETTINGS.values())
+    numbers = range(deepest + 1)
+    head = " | ".join(f"phase {phase}" for phase in numbers)
+    by_phase = [f"| accuracy (exact recursion of that depth) | {head} |", "|---" * (deepest + 2) + "|"]
     for setting, config in SETTINGS.items():
-        mine = [row for row in rows if row["setting"] == setting and int(row["phase"]) == config.phases]
-        if mine:
-
-            def cell(name: str, mine: list[Row] = mine) -> str:
-                values = [float(row[name]) for row in mine]
-                return f"{np.mean(values):.2f} ± {np.std(values):.2f}"
-
-            seconds = np.mean([float(row["seconds"]) for row in mine])
-            figures = " | ".join(cell(name) for name in ("accuracy", "hard_accuracy", "valid"))
-            lines.append(f"| {setting} | {len(mine)} | {figures} | {seconds:.0f} |")
-    return "\n".join(lines)
+        mine = [row for row in rows if row["setting"] == setting]
+        if not mine:
+            continue
+        phases = [[row for row in mine if int(row["phase"]) == phase] for phase in numbers]
+        last = phases[config.phases]
+        figures = " | ".join(mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid"))
+        seconds = np.mean([float(row["seconds"]) for row in last])
+        after.append(f"| {setting} | {len(last)} | {figures} | {seconds:.0f} |")
+        cells = [
+            f"{np.mean([float(r['accuracy']) for r in at]):.1f} ({np.mean([float(r['exact']) for r in at]):.1f})"
+            if at
+            else ""
+            for at in phases
+        ]
+        by_phase.append(f"| {setting} | {' | '.join(cells)} |")
+    return "\n".join([*after, "", *by_phase])

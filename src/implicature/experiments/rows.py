@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from implicature import __version__
 
 Row = dict[str, Any]
@@ -53,3 +55,8 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         writer.writeheader()
         writer.writerows(rows)
     os.replace(partial, path)
+
+
+def mean_and_std(rows: Sequence[Row], name: str, digits: int = 2) -> str:
+    values = [float(row[name]) for row in rows]
+    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"

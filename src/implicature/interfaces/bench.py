@@ -8,6 +8,7 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -18,10 +19,16 @@ from rich.table import Table
 
 from implicature.agents.exact import soft_recursion
 from implicature.games import Rules, named_game, sample_game
-from implicature.training.adaptation import World, iterate, learner, new_pair, student_step, teacher_state, teacher_step
+from implicature.spaces import Space
+from implicature.spaces.numbers import number_sets
+from implicature.training.adaptation import World, new_pair, student_step, teacher_step
 from implicature.training.config import Config
+from implicature.training.parts import placed
+from implicature.training.run import Stage, advance, begin, over_seeds
 
 ITERATIONS = 50
+CANDIDATES = (2, 4, 8, 16)
+MESSAGES = (6, 12, 24, 48)
 
 
 def seconds(work: Callable[[], object], least: float = 1.0) -> float:
@@ -35,9 +42,8 @@ def seconds(work: Callable[[], object], least: float = 1.0) -> float:
     return best
 
 
-def some_games(name: str, games: int) -> World:
+def some_games(space: Space, candidates: int, games: int) -> World:
     """A world with games of any split: only their number matters here."""
-    space, candidates = named_game(name)
     keys = jax.random.split(jax.random.key(0), games)
     drawn = jax.jit(jax.vmap(lambda key: sample_game(key, candidates, jnp.arange(space.instances))))(keys)
     truth = jnp.asarray(space.table)
@@ -46,7 +52,7 @@ def some_games(name: str, games: int) -> World:
 
 def exact_games_per_second(games: int = 20_000, depth: int = 3) -> float:
     """Games of numbers-4 solved by the exact recursion: the whole student and teacher of depth 3."""
-    world = some_games("numbers-4", games)
+    world = some_games(*named_game("numbers-4"), games)
     truth = world.truth[world.games.candidates]
 
     @jax.jit
@@ -64,39 +70,75 @@ def matmul_flops_per_second(size: int = 2048) -> float:
     return 2 * size**3 / seconds(lambda: product(matrix, matrix))
 
 
-def training_speed(config: Config) -> dict[str, float]:
-    """Games and floating-point operations a second over both halves of a phase, and the seconds to compile them."""
-    world = some_games(config.game, 20_000)
+def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str, float]:
+    """Games and floating-point operations a second over both halves of a phase, and the seconds to compile them: the
+    very program that a run runs."""
     messages = world.truth.shape[1]
     rules = Rules(world.games.candidates.shape[1], config.rounds, config.message_cost)
-    pair = new_pair(jax.random.key(0), config, messages, messages)
-    halves: list[tuple[Callable[[World], Any], Any]] = [
-        (lambda world: teacher_step(config, world, rules, pair.student), teacher_state(pair.teacher, config, rules)),
-        (lambda world: student_step(config, world, rules, pair.teacher), learner(pair.student, config, 1)),
-    ]
+    keys = jax.random.key(0, impl="rbg")[None]
+    pairs = eqx.filter_jit(over_seeds(lambda key: new_pair(key, config, messages, messages)))(keys)
     spent = flops = compiling = 0.0
-    for step, state in halves:
-        half = eqx.filter_jit(
-            lambda key, state, world, step=step: iterate(step(world), key, state, jnp.asarray(0), ITERATIONS)
-        )
-        once = eqx.filter_jit(lambda key, state, world, step=step: step(world)(key, state))
-        key = jax.random.key(1)
+    for agent in ("teacher", "student"):
+        stage = Stage(1, agent, ITERATIONS)
+        states = over_seeds(lambda pair, stage=stage: begin(stage, pair, config, rules))(pairs)
+        given = placed((world, pairs, states), config.batch)
+
+        def half(stage: Stage = stage, given: Any = given) -> Any:
+            world, pairs, states = given
+            end = advance(stage, config, rules, world, keys, pairs, states, jnp.asarray(0), ITERATIONS)
+            return eqx.filter(end, eqx.is_array)
+
         begun = time.perf_counter()
-        jax.block_until_ready(eqx.filter(half(key, state, world), eqx.is_array))
+        jax.block_until_ready(half())
         first = time.perf_counter() - begun
-        took = seconds(lambda half=half, key=key, state=state: eqx.filter(half(key, state, world), eqx.is_array), 3.0)
+        took = seconds(half, least)
         compiling += max(0.0, first - took)
         spent += took / ITERATIONS
-        cost = once.lower(key, state, world).lowered.cost_analysis()
+
+        def once(key: Any, pairs: Any, states: Any, agent: str = agent) -> Any:
+            pair, state = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, (pairs, states))
+            if agent == "teacher":
+                return teacher_step(config, world, rules, pair.student)(key, state)
+            return student_step(config, world, rules, pair.teacher)(key, state)
+
+        cost = eqx.filter_jit(once).lower(keys[0], pairs, states).lowered.cost_analysis()
         flops += cost["flops"] if cost else float("nan")
     return {"games": 2 * config.batch / spent, "flops": flops / spent, "compile_seconds": compiling}
 
 
-def bench(json: bool = False) -> None:
+def curves() -> dict[str, dict[str, float]]:
+    """Microseconds a training game takes by the number of candidates (10 messages) and of messages (4 candidates)."""
+
+    def microseconds(space: Space, candidates: int) -> float:
+        return round(1e6 / training_speed(Config(), some_games(space, candidates, 20_000), least=1.0)["games"], 2)
+
+    return {
+        "candidates": {str(k): microseconds(number_sets(10, 4), k) for k in CANDIDATES},
+        "messages": {str(m): microseconds(number_sets(m, 2), 4) for m in MESSAGES},
+    }
+
+
+def draw_curves(found: dict[str, dict[str, float]], path: Path) -> None:
+    """Cost beside a straight line through the first point: what is below grows less than linearly."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for ax, (what, points) in zip(axes, found.items(), strict=True):
+        numbers, costs = [int(n) for n in points], list(points.values())
+        ax.plot(numbers, costs, "o-", label="measured")
+        ax.plot(numbers, [costs[0] * n / numbers[0] for n in numbers], ":", color="gray", label="linear")
+        ax.set(xlabel=what, xticks=numbers, ylim=(0, None), ylabel="µs a training game")
+        ax.legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def bench(json: bool, with_curves: bool, picture: Path | None) -> None:
     peak = matmul_flops_per_second()
-    usual = Config()
-    exchange, paper = training_speed(usual), training_speed(replace(usual, network="paper"))
-    measured = {
+    usual, world = Config(), some_games(*named_game("numbers-4"), 20_000)
+    exchange, paper = training_speed(usual, world), training_speed(replace(usual, network="paper"), world)
+    measured: dict[str, Any] = {
         "train_games_per_second": round(paper["games"]),
         "exchange_games_per_second": round(exchange["games"]),
         "roofline_fraction": round(paper["flops"] / peak, 3),
@@ -104,12 +146,20 @@ def bench(json: bool = False) -> None:
         "exact_games_per_second": round(exact_games_per_second()),
         "matmul_gflops": round(peak / 1e9, 1),
         "compile_seconds": round(exchange["compile_seconds"], 1),
+        "paper_compile_seconds": round(paper["compile_seconds"], 1),
         "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "processors": jax.local_device_count(),
     }
+    found = curves() if with_curves or picture else {}
+    if picture:
+        draw_curves(found, picture)
     if json:
-        print(json_format.dumps(measured))
+        print(json_format.dumps({**measured, **({"microseconds_a_game": found} if found else {})}))
         return
     table = Table("what", "measured", title="numbers-4 on this machine")
     for what, value in measured.items():
         table.add_row(what.replace("_", " "), f"{value:,}")
+    for what, points in found.items():
+        for number, cost in points.items():
+            table.add_row(f"µs a game, {number} {what}", f"{cost:,}")
     Console().print(table)

@@ -123,28 +123,33 @@ def reproduce(
     """Run an experiment. Rows are kept as each task ends; what has rows already is not done again.
 
     Args:
-        experiment: ceilings (exact players in the paper's four games) or learning (pairs on number sets).
+        experiment: ceilings (exact players in the paper's four games), learning (pairs on number sets), seconds (how
+            long they take to reach the paper's accuracy: with --jobs 1 on an idle machine).
         games: Test games in each cell.
         jobs: Tasks at once, each on a core of its own.
         only: Only tasks whose description contains this.
         out: The folder for rows.
         runs: The folder for the runs of trained pairs.
     """
+    if jobs == 1:
+        use_processors()
     from implicature.interfaces.reproduce import reproduce as run
 
     run(experiment, games, jobs, only, out, runs)
 
 
-def bench(json: bool = False) -> None:
-    """Measure how fast games are played here.
+def bench(json: bool = False, curves: bool = False, picture: Path | None = None) -> None:
+    """Measure how fast games are played and learned from here. For true figures let nothing else run meanwhile.
 
     Args:
         json: Print one JSON object instead.
+        curves: Also measure what a game costs by the number of candidates and of messages (some minutes).
+        picture: Draw these curves to a PNG file.
     """
     use_processors()
     from implicature.interfaces.bench import bench as run
 
-    run(json)
+    run(json, curves, picture)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

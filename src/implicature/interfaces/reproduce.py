@@ -14,7 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from implicature.experiments.rows import Row, read_rows, write_rows
 
-EXPERIMENTS = {name: f"implicature.experiments.{name}" for name in ("ceilings", "learning")}
+EXPERIMENTS = {
+    name: f"implicature.experiments.{name}" for name in ("ceilings", "learning", "candidates", "rounds", "seconds")
+}
 
 
 def one_core(taken: "multiprocessing.Queue[int]") -> None:

@@ -34,6 +34,8 @@ class Config:
     """The value head also reads the predicted belief in the target (F-08)."""
     phases: int = 3
     """Phases of a teacher half and a student half (paper: 3)."""
+    first: Literal["auto", "teacher", "student"] = "auto"
+    """Who adapts first in a phase (paper: the teacher); auto: the student if the pair is grounded (F-17)."""
     iterations: int = 2_000
     """Iterations of each half phase (paper: 10,000)."""
     pretraining: int = 2_000

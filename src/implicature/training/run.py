@@ -65,7 +65,15 @@ def stages(config: Config) -> list[Stage]:
     """Algorithm 1's two outer loops, after Bayesian pretraining where the pair is grounded."""
     before = config.pretraining if config.grounded else 0
     halves = [(0, before), *((phase, config.iterations) for phase in range(1, config.phases + 1))]
-    return [Stage(phase, agent, n) for phase, n in halves if n for agent in ("teacher", "student")]
+    agents = ("teacher", "student") if first_of(config) == "teacher" else ("student", "teacher")
+    return [Stage(phase, agent, n) for phase, n in halves if n for agent in agents]
+
+
+def first_of(config: Config) -> Literal["teacher", "student"]:
+    """Who adapts first in a phase (F-17)."""
+    if config.first == "auto":
+        return "student" if config.grounded else "teacher"
+    return config.first
 
 
 @dataclass(frozen=True)
@@ -326,10 +334,11 @@ class Run:
                     self._save(number, iteration, pairs, states)
                 yield Progress(stage, iteration, before + iteration, total, figures)
             pairs, states = learned(stage, pairs, states), None
-            if stage.agent == "student":
+            later = self.stages[number + 1 :]
+            if not later or later[0].phase != stage.phase:
                 self._snapshot(stage.phase, pairs)
-            if number + 1 < len(self.stages):
-                states = self.begin(self.stages[number + 1], pairs)
+            if later:
+                states = self.begin(later[0], pairs)
                 self._save(number + 1, 0, pairs, states)
                 iteration = 0
         self.pairs = pairs
