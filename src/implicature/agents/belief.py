@@ -143,13 +143,13 @@ class PaperNet(eqx.Module):
         width: int,
         rounds: int,
         likelihood: Likelihood = "softmax",
-        lapse: float = 0.05,
+        lapse: float = 0.2,
     ):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Dense(features, width, encoder_key)
         pairs = jax.random.split(blocks_key, (rounds, 2))
         self.blocks = tuple((Dense(width, width, own), Dense(width, width, context, 0.1)) for own, context in pairs)
-        self.messages = 5 * jax.random.normal(messages_key, (messages, width)) / width**0.5
+        self.messages = 15 * jax.random.normal(messages_key, (messages, width)) / width**0.5
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
@@ -213,7 +213,7 @@ class ExchangeNet(eqx.Module):
         width: int,
         rounds: int,
         likelihood: Likelihood = "softmax",
-        lapse: float = 0.05,
+        lapse: float = 0.2,
     ):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)

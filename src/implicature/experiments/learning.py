@@ -1,6 +1,7 @@
 """What pairs learn on number sets: 3 splits × 2 runs of each setting, test games, greedy, after every phase, beside the
 exact recursion of the same depth on the same games."""
 
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def tasks() -> list[Row]:
 def trained(config: Config, task: Row, runs: Path) -> Run:
     """The task's pair: its run is made, taken up where it was left, or there already."""
     config = replace(config, split=task["split"], seed=task["seed"])
-    folder = runs / "-".join(str(task[name]).replace(", ", "-").replace(" ", "-") for name in KEY)
+    folder = runs / re.sub(r"[^\w.]+", "-", "-".join(str(task[name]) for name in KEY))
     run = open_run(folder) if (folder / "config.json").exists() else start_run(folder, config)
     if run.setting.config != config:
         raise ValueError(f"{folder} holds a run of other settings: remove it, or name another folder with --runs.")
@@ -85,8 +86,12 @@ def made(games: int, run: Run) -> Row:
 
 
 def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """Test games after every phase."""
-    pair = trained(SETTINGS[task["setting"]], task, runs)
+    return after_every_phase(SETTINGS[task["setting"]], task, games, runs)
+
+
+def after_every_phase(config: Config, task: Row, games: int, runs: Path) -> list[Row]:
+    """How the task's pair plays test games before the first phase and after each."""
+    pair = trained(config, task, runs)
     drawn = games_to_test(pair.setting, games, seed=0)
     phases = pair.setting.config.phases
     exact = exact_accuracy(pair, drawn, phases)

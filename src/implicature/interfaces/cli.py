@@ -123,8 +123,9 @@ def reproduce(
     """Run an experiment. Rows are kept as each task ends; what has rows already is not done again.
 
     Args:
-        experiment: ceilings (exact players in the paper's four games), learning (pairs on number sets), seconds (how
-            long they take to reach the paper's accuracy: with --jobs 1 on an idle machine).
+        experiment: ceilings (exact players in the paper's four games), learning (pairs on number sets), candidates
+            (trained with 4, playing with 2 to 12), rounds (games of up to four), choices (one thing changed at a
+            time), seconds (until the paper's accuracy: with --jobs 1 on an idle machine).
         games: Test games in each cell.
         jobs: Tasks at once, each on a core of its own.
         only: Only tasks whose description contains this.

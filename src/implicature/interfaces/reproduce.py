@@ -15,7 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from implicature.experiments.rows import Row, read_rows, write_rows
 
 EXPERIMENTS = {
-    name: f"implicature.experiments.{name}" for name in ("ceilings", "learning", "candidates", "rounds", "seconds")
+    name: f"implicature.experiments.{name}"
+    for name in ("ceilings", "learning", "candidates", "rounds", "choices", "seconds")
 }
 
 

@@ -24,7 +24,7 @@ class Config:
     """The belief network: on the candidates × messages table (F-05), or appendix B as written."""
     likelihood: Literal["softmax", "sigmoid"] = "softmax"
     """How messages compete for a candidate (F-06; appendix B: sigmoid)."""
-    lapse: float = 0.05
+    lapse: float = 0.2
     """The chance that a message is just anything, as both models of each other see it (F-15)."""
     width: int = 16
     """Channels of the exchange network's cells; the paper network is four times as wide (F-07)."""
@@ -44,7 +44,7 @@ class Config:
     """Games an iteration (authors' code: 128) (F-10)."""
     learning_rate: float = 3e-3
     """Adam's, at the start of each half phase; falls by a cosine to 2 % (F-11)."""
-    beta: float = 20.0
+    beta: float = 10.0
     """β of the teacher's softmax while the student learns (authors' code: 10 or 20) (F-16)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
     """The teacher's exploration at the start and the end of her half (authors' code)."""
@@ -52,6 +52,8 @@ class Config:
     """Discount of later rewards (authors' code: 0.6; the gain itself is not discounted) (F-12)."""
     obverter: float = 1.0
     """λ, the weight of the obverter loss."""
+    entropy: float = 0.0
+    """τ, what the entropy of his belief is worth to the student (F-18)."""
     replay: int = 16
     """The replay buffer, in batches."""
     target_update: int = 100

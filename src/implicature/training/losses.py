@@ -1,7 +1,7 @@
 """The two agents' losses (Algorithm 1, lines 25 to 36). Indices end in _tm1 before the message and _t after it.
 
 teacher   ξ = r_t + γ · max_m Q'(O, o*, b_t, m),   L = (ξ − Q(O, o*, b_tm1, m_tm1))² + λ H(b_t, f_A(O, b_tm1, m_tm1))
-student   J = mean over rounds of  log π_B(a_t) · (R_t − baseline_t),   R_t = Σ_k≥t γ^(k−t) r_k        (REINFORCE)
+student   J = mean over rounds of  log π_B(a_t) · (R_t − baseline_t) + τ H(b_t),   R_t = Σ_k≥t γ^(k−t) r_k   (REINFORCE)
 """
 
 import equinox as eqx
@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from implicature.agents.belief import chosen
 from implicature.agents.dialogue import Dialogue
-from implicature.agents.teacher import Teacher
+from implicature.agents.teacher import Teacher, entropy
 
 
 class Transition(eqx.Module):
@@ -60,7 +60,11 @@ def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -
     return jax.lax.stop_gradient(jnp.sum(answers * played.after, axis=1) + wait * later - cost)
 
 
-def student_loss(played: Dialogue, advantage: Float[Array, "rounds *games"]) -> Float[Array, "*games"]:
-    """−J of each game."""
+def student_loss(
+    played: Dialogue, advantage: Float[Array, "rounds *games"], tau: float = 0.0
+) -> Float[Array, "*games"]:
+    """−J of each game. Without τ the best student is sure of his best guess, and what he is sure of she cannot learn to
+    use otherwise in the next phase (F-18)."""
     log_chance = jnp.log(jax.vmap(chosen)(played.policy, played.action) + 1e-9)
-    return -jnp.sum(log_chance * jax.lax.stop_gradient(advantage) * played.live, axis=0) / played.length
+    each = log_chance * jax.lax.stop_gradient(advantage) + tau * jax.vmap(entropy)(played.after)
+    return -jnp.sum(each * played.live, axis=0) / played.length

@@ -129,7 +129,7 @@ def check_config(config: Config) -> None:
         raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
     if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
         raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
-    for name in ("beta", "obverter"):
+    for name in ("beta", "obverter", "entropy"):
         if not 0 <= getattr(config, name) < inf:
             raise ValueError(f"--{name} {getattr(config, name)} is not a number from 0 on.")
     for name in ("seed", "split"):

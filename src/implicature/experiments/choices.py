@@ -1,0 +1,66 @@
+"""What each choice that the paper leaves open is worth (FIDELITY.md): numbers-4 with one thing changed at a time."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from implicature.experiments.learning import EXCHANGE, PAPER, after_every_phase
+from implicature.experiments.learning import KEY as RUN
+from implicature.experiments.rows import Row, mean_and_std
+from implicature.training.config import Config
+
+USUAL = {
+    "exchange, grounded": EXCHANGE,
+    "exchange, ungrounded": replace(EXCHANGE, grounded=False),
+    "paper, ungrounded": replace(PAPER, grounded=False),
+}
+CHANGES: dict[str, dict[str, object]] = {
+    "as usual": {},
+    "F-06 sigmoid": {"likelihood": "sigmoid"},
+    "F-08 value head without the belief": {"reads_belief": False},
+    "F-10 batch 128": {"batch": 128},
+    "F-11 a third of the learning rate": {"learning_rate": 1 / 3},
+    "F-15 no lapse": {"lapse": 0.0},
+    "F-16 β 20": {"beta": 20.0},
+    "F-17 teacher first": {"first": "teacher"},
+    "F-18 no entropy bonus": {"entropy": 0.0},
+}
+RUNS = 2
+KEY = RUN
+
+
+def changed(config: Config, changes: dict[str, object]) -> Config:
+    """A learning rate is changed by a factor, the rest is put in place."""
+    if "learning_rate" in changes:
+        return replace(config, learning_rate=config.learning_rate * float(str(changes["learning_rate"])))
+    return replace(config, **changes)  # type: ignore[arg-type]
+
+
+SETTINGS: dict[str, Config] = {
+    f"{name}: {change}": config
+    for name, usual in USUAL.items()
+    for change, changes in CHANGES.items()
+    if (config := changed(usual, changes)) != usual or not changes
+}
+
+
+def tasks() -> list[Row]:
+    return [{"setting": setting, "split": 0, "seed": seed} for seed in range(RUNS) for setting in SETTINGS]
+
+
+def run(task: Row, games: int, runs: Path) -> list[Row]:
+    return after_every_phase(SETTINGS[task["setting"]], task, games, runs)
+
+
+def render(rows: list[Row]) -> str:
+    """A Markdown table: mean ± std after the last phase."""
+    lines = ["| setting | runs | after phase 1 | accuracy | hard | valid |", "|---|---|---|---|---|---|"]
+    for setting, config in SETTINGS.items():
+        first, last = (
+            [row for row in rows if row["setting"] == setting and int(row["phase"]) == phase]
+            for phase in (1, config.phases)
+        )
+        if last:
+            cells = [mean_and_std(first, "accuracy")]
+            cells += [mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid")]
+            lines.append(f"| {setting} | {len(last)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
