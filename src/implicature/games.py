@@ -66,15 +66,15 @@ def named_game(name: str) -> tuple[Space, int]:
 class Game(eqx.Module):
     """A game as its maker sees it. The teacher sees candidates and target; the student sees `student_candidates`."""
 
-    candidates: Int[Array, "candidates *games"]
+    candidates: Int[Array, "candidates *#games"]
     """Instances, in the teacher's order."""
-    target: Int[Array, "*games"]
+    target: Int[Array, "*#games"]
     """The target's position in the teacher's order."""
-    order: Int[Array, "candidates *games"]
+    order: Int[Array, "candidates *#games"]
     """The student's j-th candidate is the teacher's order[j]-th."""
 
     @property
-    def student_candidates(self) -> Int[Array, "candidates *games"]:
+    def student_candidates(self) -> Int[Array, "candidates *#games"]:
         return jnp.take_along_axis(self.candidates, self.order, axis=0)
 
 

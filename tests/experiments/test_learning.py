@@ -17,6 +17,7 @@ GAMES = 300
 def small():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning, "SETTINGS", {candidates.SETTING: TINY})
+        patch.setattr(candidates, "SETTINGS", learning.SETTINGS)
         patch.setattr(candidates, "NUMBERS", (2, 5))
         patch.setattr(rounds, "SETTINGS", {"one round": TINY, "four rounds": replace(TINY, rounds=2)})
         patch.setattr(seconds, "SETTINGS", {"easy": TINY, "hard": replace(TINY, game="numbers-7")})

@@ -46,7 +46,7 @@ def beliefs(net, games: Game) -> tuple[jax.Array, jax.Array]:
 @cache
 def pretrained() -> tuple:
     """A network before and after a short pretraining, and the mean loss of its first and second half."""
-    config = Config(pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2)
+    config = Config(pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2, lapse=0.05)
     net = new_pair(jax.random.key(2), config, *[TRUTH.shape[1]] * 2).student.belief
     run = eqx.filter_jit(
         lambda state, start: iterate(grounding_step(config, WORLD), jax.random.key(3), state, start, 300)

@@ -10,7 +10,8 @@ exchange  cell[o, m] starts from the compatibility e_o · v_m; in each round it 
           the exact recursion.                                                                            (F-05)
 
 Games come last: every array may have further axes at its end, one entry for each game of a batch, so that whole rows of
-games go through the processor at once. Without them it is a single game.
+games go through the processor at once. Without them it is a single game. What games share, such as the reading of their
+common candidates, has an axis of length 1 there.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +23,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-Candidates = Float[Array, "candidates *games features"]
-Belief = Float[Array, "candidates *games"]
-Table = Float[Array, "candidates messages *games"]
-Choice = Int[Array, "*games"]
+Candidates = Float[Array, "candidates *#games features"]
+Belief = Float[Array, "candidates *#games"]
+Table = Float[Array, "candidates messages *#games"]
+Choice = Int[Array, "*#games"]
 """A message, a target: its number."""
 Likelihood = Literal["softmax", "sigmoid"]
 
@@ -72,7 +73,7 @@ def leaky(x: Float[Array, "..."]) -> Float[Array, "..."]:
     return jnp.maximum(x, 0.01 * x)
 
 
-def one_hot(number: int, choice: Choice) -> Bool[Array, "choices *games"]:
+def one_hot(number: int, choice: Choice) -> Bool[Array, "choices *#games"]:
     return jnp.arange(number).reshape(number, *[1] * choice.ndim) == choice
 
 
@@ -143,7 +144,7 @@ class PaperNet(eqx.Module):
         width: int,
         rounds: int,
         likelihood: Likelihood = "softmax",
-        lapse: float = 0.2,
+        lapse: float = 0.05,
     ):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Dense(features, width, encoder_key)
@@ -165,7 +166,7 @@ class PaperNet(eqx.Module):
 
     def about(
         self, layer: Dense, reading: Reading, target: Choice, expected: Table, message: Choice | None
-    ) -> Float[Array, "hidden messages *games"]:
+    ) -> Float[Array, "hidden messages *#games"]:
         """A layer on embeddings weighted by the belief after each message, and on the target's own. It is applied
         first, so that fewer numbers are weighted."""
         weighted, own = jnp.split(layer.weight, 2)
@@ -188,7 +189,7 @@ class Exchange(eqx.Module):
         own, mean, most, row = (Dense(channels, channels, k) for k in jax.random.split(key, 4))
         self.own, self.column_mean, self.column_max, self.row_mean = own.weight, mean, most.weight, row.weight
 
-    def __call__(self, cells: Float[Array, "channels candidates messages *games"]) -> Array:
+    def __call__(self, cells: Float[Array, "channels candidates messages *#games"]) -> Array:
         column = self.column_mean.first(jnp.mean(cells, axis=1)) + mixed(self.column_max, jnp.max(cells, axis=1))
         row = mixed(self.row_mean, jnp.mean(cells, axis=2))
         return cells + leaky(mixed(self.own, cells) + column[:, None] + row[:, :, None])
@@ -213,7 +214,7 @@ class ExchangeNet(eqx.Module):
         width: int,
         rounds: int,
         likelihood: Likelihood = "softmax",
-        lapse: float = 0.2,
+        lapse: float = 0.05,
     ):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)
@@ -243,7 +244,7 @@ class ExchangeNet(eqx.Module):
 
     def about(
         self, layer: Dense, reading: Reading, target: Choice, expected: Table, message: Choice | None
-    ) -> Float[Array, "hidden messages *games"]:
+    ) -> Float[Array, "hidden messages *#games"]:
         """A layer on the target's row."""
         row = picked([reading.embedding[:, i] for i in range(len(expected))], target)
         return layer.first(row if message is None else chosen(row, message)[:, None])

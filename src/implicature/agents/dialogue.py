@@ -22,15 +22,15 @@ from implicature.games import Rules
 
 Speak = Callable[[Key[Array, ""], Values], Choice]
 Answer = Callable[[Key[Array, ""], Policy], Choice]
-Minds = tuple[Belief, Belief, Bool[Array, "*games"]]
+Minds = tuple[Belief, Belief, Bool[Array, "*#games"]]
 """Her estimate of his belief, his belief, and whether the game goes on."""
 
 
-def greedily(key: Key[Array, ""], values: Float[Array, "choices *games"]) -> Choice:
+def greedily(key: Key[Array, ""], values: Float[Array, "choices *#games"]) -> Choice:
     return jnp.argmax(values, axis=0)
 
 
-def by_chance(key: Key[Array, ""], chances: Float[Array, "choices *games"]) -> Choice:
+def by_chance(key: Key[Array, ""], chances: Float[Array, "choices *#games"]) -> Choice:
     """One uniform number against the running sum: far cheaper than a number for each choice."""
     running = jnp.cumsum(chances, axis=0)
     return jnp.sum(jax.random.uniform(key, chances.shape[1:]) * running[-1] >= running[:-1], axis=0)
@@ -53,13 +53,13 @@ def exploring(epsilon: Float[Array, ""], beta: float) -> Speak:
 class Views(eqx.Module):
     """Games as each side sees them. The student's candidates stand in his own order and may be renamed."""
 
-    teacher: Float[Array, "candidates *games features"]
-    student: Float[Array, "candidates *games features"]
+    teacher: Float[Array, "candidates *#games features"]
+    student: Float[Array, "candidates *#games features"]
     target: Choice
     """Position in the teacher's order."""
-    order: Int[Array, "candidates *games"]
+    order: Int[Array, "candidates *#games"]
     """His j-th candidate is her order[j]-th."""
-    renaming: Int[Array, "messages *games"] | None = None
+    renaming: Int[Array, "messages *#games"] | None = None
     """In equivalent games: the message that reaches him for each that she sends."""
 
     def hers(self, his: Belief) -> Belief:
@@ -70,30 +70,30 @@ class Views(eqx.Module):
 class Dialogue(eqx.Module):
     """What was said, thought and done. Candidates are in the teacher's order; rounds after the end are not `live`."""
 
-    message: Int[Array, "rounds *games"]
-    values: Float[Array, "rounds messages *games"]
-    estimate: Float[Array, "rounds candidates *games"]
+    message: Int[Array, "rounds *#games"]
+    values: Float[Array, "rounds messages *#games"]
+    estimate: Float[Array, "rounds candidates *#games"]
     """The teacher's estimate of the student's belief before the message."""
-    before: Float[Array, "rounds candidates *games"]
+    before: Float[Array, "rounds candidates *#games"]
     """The student's belief before the message."""
-    after: Float[Array, "rounds candidates *games"]
+    after: Float[Array, "rounds candidates *#games"]
     """The student's belief after the message."""
-    policy: Float[Array, "rounds actions *games"]
-    action: Int[Array, "rounds *games"]
-    reward: Float[Array, "rounds *games"]
-    live: Bool[Array, "rounds *games"]
+    policy: Float[Array, "rounds actions *#games"]
+    action: Int[Array, "rounds *#games"]
+    reward: Float[Array, "rounds *#games"]
+    live: Bool[Array, "rounds *#games"]
 
     @property
-    def gain(self) -> Float[Array, "*games"]:
+    def gain(self) -> Float[Array, "*#games"]:
         return jnp.sum(self.reward * self.live, axis=0)
 
     @property
-    def length(self) -> Int[Array, "*games"]:
+    def length(self) -> Int[Array, "*#games"]:
         """Messages sent."""
         return jnp.sum(self.live, axis=0)
 
     @property
-    def found(self) -> Float[Array, "*games"]:
+    def found(self) -> Float[Array, "*#games"]:
         """1 if the target was found."""
         return jnp.sum((self.reward > 0) & self.live, axis=0, dtype=jnp.float32)
 

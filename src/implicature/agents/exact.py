@@ -43,8 +43,8 @@ def below_largest(logarithms: Float[Array, "..."], axis: int) -> Float[Array, ".
 
 
 def literal_teacher(
-    truth: Bool[Array, "candidates messages *games"], start: Start = "share"
-) -> Float[Array, "candidates messages *games"]:
+    truth: Bool[Array, "candidates messages *#games"], start: Start = "share"
+) -> Float[Array, "candidates messages *#games"]:
     """S_0: any true message, chosen at random ("share"), or its truth value alone ("indicator")."""
     said = truth.astype(jnp.float32)
     return normalised(said, axis=1) if start == "share" else said

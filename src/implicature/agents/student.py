@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float
 from implicature.agents.belief import Belief, BeliefNet, Candidates, Choice, Reading, update
 from implicature.agents.teacher import entropy
 
-Policy = Float[Array, "actions *games"]
+Policy = Float[Array, "actions *#games"]
 """A chance for each candidate, and for waiting at the end."""
 
 

@@ -25,7 +25,7 @@ from implicature.agents.belief import (
     update,
 )
 
-Values = Float[Array, "messages *games"]
+Values = Float[Array, "messages *#games"]
 
 
 def entropy(belief: Float[Array, "candidates *rest"]) -> Float[Array, "*rest"]:

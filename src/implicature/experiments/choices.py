@@ -17,12 +17,12 @@ CHANGES: dict[str, dict[str, object]] = {
     "as usual": {},
     "F-06 sigmoid": {"likelihood": "sigmoid"},
     "F-08 value head without the belief": {"reads_belief": False},
-    "F-10 batch 128": {"batch": 128},
+    "F-10 one target for each set": {"every_target": False},
     "F-11 a third of the learning rate": {"learning_rate": 1 / 3},
     "F-15 no lapse": {"lapse": 0.0},
-    "F-16 β 20": {"beta": 20.0},
+    "F-16 β 10": {"beta": 10.0},
     "F-17 teacher first": {"first": "teacher"},
-    "F-18 no entropy bonus": {"entropy": 0.0},
+    "F-18 entropy bonus 0.1": {"entropy": 0.1},
 }
 RUNS = 2
 KEY = RUN

@@ -18,21 +18,23 @@ from implicature.games import Game
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
 
-EXCHANGE = Config(iterations=3_000)
-PAPER = Config(network="paper", iterations=10_000, batch=128, learning_rate=1e-3)
+EXCHANGE = Config()
+PAPER = Config(network="paper", iterations=3_000, batch=128, learning_rate=1e-3)
 
 SETTINGS: dict[str, Config] = {
     "exchange, grounded, numbers-4": EXCHANGE,
-    "exchange, grounded, numbers-7": replace(EXCHANGE, game="numbers-7"),
+    "exchange, grounded, numbers-7": replace(EXCHANGE, game="numbers-7", iterations=2_000),
     "exchange, ungrounded, numbers-4": replace(EXCHANGE, grounded=False),
-    "exchange, ungrounded, numbers-7": replace(EXCHANGE, grounded=False, game="numbers-7"),
+    "exchange, ungrounded, numbers-7": replace(EXCHANGE, grounded=False, game="numbers-7", iterations=2_000),
     "exchange, unseen instances, numbers-4": replace(EXCHANGE, grounded=False, instances=0.7),
-    "exchange, unseen instances, numbers-7": replace(EXCHANGE, grounded=False, instances=0.7, game="numbers-7"),
+    "exchange, unseen instances, numbers-7": replace(
+        EXCHANGE, grounded=False, instances=0.7, game="numbers-7", iterations=2_000
+    ),
     "paper, ungrounded, numbers-4": replace(PAPER, grounded=False),
     "paper, ungrounded, numbers-7": replace(PAPER, grounded=False, game="numbers-7"),
     "paper, grounded, numbers-4": PAPER,
     "paper, grounded, numbers-7": replace(PAPER, game="numbers-7"),
-    "exchange, grounded, numbers-7, 6 phases": replace(EXCHANGE, game="numbers-7", phases=6),
+    "exchange, grounded, numbers-7, 6 phases": replace(EXCHANGE, game="numbers-7", iterations=2_000, phases=6),
 }
 SPLITS, RUNS = 3, 2
 LEVELS = ("0", "1", "2", "3", "4", "5", "6", "none")
@@ -80,7 +82,7 @@ def exact_accuracy(run: Run, games: Game, depth: int) -> Float[np.ndarray, " dep
 def made(games: int, run: Run) -> Row:
     """What every row says of how it came about."""
     config = asdict(run.setting.config)
-    settings = {name: config[name] for name in ("game", "network", "grounded", "iterations", "batch", "beta")}
+    settings = {name: config[name] for name in ("game", "network", "grounded", "iterations", "batch")}
     seconds = round(run.seconds())
     return {**settings, "games": games, "seconds": seconds, "version": version(), "command": command()}
 

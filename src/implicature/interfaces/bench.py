@@ -103,7 +103,8 @@ def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str
 
         cost = eqx.filter_jit(once).lower(keys[0], pairs, states).lowered.cost_analysis()
         flops += cost["flops"] if cost else float("nan")
-    return {"games": 2 * config.batch / spent, "flops": flops / spent, "compile_seconds": compiling}
+    games = 2 * config.batch * (rules.candidates if config.every_target else 1)
+    return {"games": games / spent, "flops": flops / spent, "compile_seconds": compiling}
 
 
 def curves() -> dict[str, dict[str, float]]:

@@ -36,13 +36,16 @@ class World(eqx.Module):
     def views(self, game: Game) -> Views:
         return Views(self.features[game.candidates], self.features[game.student_candidates], game.target, game.order)
 
-    def sample(self, key: Key[Array, ""], batch: int) -> Game:
-        """Training games along a last axis, each with any of its candidates as the target."""
+    def sample(self, key: Key[Array, ""], sets: int, every_target: bool) -> Game:
+        """Training games, targets × sets of candidates: all targets of each set, or one."""
         row_key, target_key = jax.random.split(key)
         number, candidates = self.games.candidates.shape
-        row = jax.random.randint(row_key, (batch,), 0, number)
-        target = jax.random.randint(target_key, (batch,), 0, candidates)
-        return Game(self.games.candidates[row].T, target, self.games.order[row].T)
+        row = jax.random.randint(row_key, (sets,), 0, number)
+        if every_target:
+            target = jnp.tile(jnp.arange(candidates)[:, None], sets)
+        else:
+            target = jax.random.randint(target_key, (1, sets), 0, candidates)
+        return Game(self.games.candidates[row].T[:, None], target, self.games.order[row].T[:, None])
 
 
 class Pair(eqx.Module):
@@ -91,7 +94,7 @@ def grounding_step(config: Config, world: World) -> Step:
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, prior_key = jax.random.split(key)
-        games = world.sample(games_key, config.batch)
+        games = world.sample(games_key, config.batch, every_target=False)
 
         def loss(net: Any) -> Array:
             truth = jnp.moveaxis(world.truth[games.candidates], -1, 1)
@@ -103,34 +106,41 @@ def grounding_step(config: Config, world: World) -> Step:
     return step
 
 
+def beta_of(config: Config, rules: Rules) -> float:
+    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16)."""
+    return config.beta if config.beta is not None else 20.0 if rules.candidates <= 4 else 10.0
+
+
 class TeacherState(eqx.Module):
     learner: Learner
     target: Teacher
     replay: Transition
-    """The last rounds played, batches × transitions."""
+    """The last rounds played, batches × sets of candidates."""
 
 
 def teacher_state(teacher: Teacher, config: Config, rules: Rules) -> TeacherState:
     """An empty replay buffer, a target network that equals the Q-network."""
-    shape = (config.replay, config.batch * rules.rounds)
-    number, belief = jnp.zeros(shape), jnp.zeros((*shape, rules.candidates))
-    whole = jnp.zeros(shape, jnp.int32)
+    sets = config.replay, config.batch
+    rounds = rules.rounds * (rules.candidates if config.every_target else 1)
+    candidates = jnp.zeros((*sets, rules.candidates, 1), jnp.int32)
+    number, belief = jnp.zeros((*sets, rounds)), jnp.zeros((*sets, rules.candidates, rounds))
+    whole = number.astype(jnp.int32)
     replay = jax.vmap(jax.vmap(Transition))(
-        belief.astype(jnp.int32), whole, belief, whole, belief, number, number, jnp.zeros(shape, bool)
+        candidates, whole, belief, whole, belief, number, number, number.astype(bool)
     )
     return TeacherState(learner(teacher, config, config.iterations), teacher, replay)
 
 
 def transitions(games: Game, played: Dialogue, gamma: float) -> Transition:
-    """The rounds of a batch of games, one after the other as if they were games of their own."""
-    rounds = len(played.message)
+    """The rounds of the games with each set of candidates, as if they were games of their own."""
     goes_on = jnp.append(played.live[1:], jnp.zeros_like(played.live[:1]), axis=0)
 
     def flat(leaf: Array) -> Array:
-        return jnp.moveaxis(leaf, 0, -2).reshape(*leaf.shape[1:-1], -1)
+        rounds, *rest, targets, sets = leaf.shape
+        return jnp.moveaxis(leaf, 0, -3).reshape(*rest, rounds * targets, sets)
 
     return Transition(
-        jnp.tile(games.candidates, rounds), jnp.tile(games.target, rounds), flat(played.before), flat(played.message),
+        games.candidates, jnp.tile(games.target, (len(played.message), 1)), flat(played.before), flat(played.message),
         flat(played.after), flat(played.reward), gamma * flat(goes_on), flat(played.live),
     )  # fmt: skip
 
@@ -143,14 +153,14 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student) -
         i, teacher = state.learner.iteration, state.learner.model
         first, last = config.epsilon
         epsilon = first * (last / first) ** (i / config.iterations)
-        games = world.sample(games_key, config.batch)
-        speak = exploring(epsilon, config.beta)
+        games = world.sample(games_key, config.batch, config.every_target)
+        speak = exploring(epsilon, beta_of(config, rules))
         played = dialogue(play_key, teacher, student, world.views(games), rules, speak, by_chance, told=True)
         new = transitions(games, played, config.gamma)
         replay = jax.tree.map(
             lambda all, now: all.at[i % config.replay].set(jnp.moveaxis(now, -1, 0)), state.replay, new
         )
-        kept = jnp.minimum(i + 1, config.replay) * len(new.target)
+        kept = jnp.minimum(i + 1, config.replay) * config.batch
         row = jax.random.randint(replay_key, (config.batch,), 0, kept)
         seen = jax.tree.map(lambda leaf: jnp.moveaxis(leaf.reshape(-1, *leaf.shape[2:])[row], 0, -1), replay)
 
@@ -175,14 +185,15 @@ def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, play_key = jax.random.split(key)
-        views = world.views(world.sample(games_key, config.batch))
+        views = world.views(world.sample(games_key, config.batch, config.every_target))
+        speak = softly(beta_of(config, rules))
 
         def loss(student: Student) -> tuple[Array, Info]:
-            played = dialogue(play_key, teacher, student, views, rules, softly(config.beta), by_chance, told=True)
+            played = dialogue(play_key, teacher, student, views, rules, speak, by_chance, told=True)
             gains = returns(played, config.gamma)
-            live = jnp.sum(played.live, axis=1, keepdims=True)
-            mean = jnp.sum(gains * played.live, axis=1, keepdims=True) / jnp.maximum(live, 1)
-            later = config.gamma * jnp.append(mean[1:], jnp.zeros((1, 1)), axis=0)
+            live = jnp.sum(played.live, axis=(1, 2), keepdims=True)
+            mean = jnp.sum(gains * played.live, axis=(1, 2), keepdims=True) / jnp.maximum(live, 1)
+            later = config.gamma * jnp.append(mean[1:], jnp.zeros((1, 1, 1)), axis=0)
             each = student_loss(played, gains - baseline(played, later, rules.message_cost), config.entropy)
             return jnp.mean(each), {"reward": jnp.mean(gains[0]), "student_loss": jnp.mean(each)}
 

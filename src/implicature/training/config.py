@@ -24,7 +24,7 @@ class Config:
     """The belief network: on the candidates × messages table (F-05), or appendix B as written."""
     likelihood: Literal["softmax", "sigmoid"] = "softmax"
     """How messages compete for a candidate (F-06; appendix B: sigmoid)."""
-    lapse: float = 0.2
+    lapse: float = 0.05
     """The chance that a message is just anything, as both models of each other see it (F-15)."""
     width: int = 16
     """Channels of the exchange network's cells; the paper network is four times as wide (F-07)."""
@@ -36,16 +36,18 @@ class Config:
     """Phases of a teacher half and a student half (paper: 3)."""
     first: Literal["auto", "teacher", "student"] = "auto"
     """Who adapts first in a phase (paper: the teacher); auto: the student if the pair is grounded (F-17)."""
-    iterations: int = 2_000
+    iterations: int = 1_000
     """Iterations of each half phase (paper: 10,000)."""
-    pretraining: int = 2_000
+    pretraining: int = 1_000
     """Iterations of Bayesian pretraining, for a grounded pair."""
     batch: int = 256
-    """Games an iteration (authors' code: 128) (F-10)."""
+    """Sets of candidates an iteration (authors' code: 128) (F-10)."""
+    every_target: bool = True
+    """Play each set with every candidate as the target, not with one (F-10)."""
     learning_rate: float = 3e-3
     """Adam's, at the start of each half phase; falls by a cosine to 2 % (F-11)."""
-    beta: float = 10.0
-    """β of the teacher's softmax while the student learns (authors' code: 10 or 20) (F-16)."""
+    beta: float | None = None
+    """β of the teacher's softmax (authors' code: 10 or 20); by default 20 with up to 4 candidates, else 10 (F-16)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
     """The teacher's exploration at the start and the end of her half (authors' code)."""
     gamma: float = 1.0

@@ -17,20 +17,20 @@ from implicature.agents.teacher import Teacher, entropy
 class Transition(eqx.Module):
     """Rounds as the replay buffer keeps them."""
 
-    candidates: Int[Array, "candidates *games"]
-    target: Int[Array, "*games"]
-    b_tm1: Float[Array, "candidates *games"]
-    m_tm1: Int[Array, "*games"]
-    b_t: Float[Array, "candidates *games"]
-    r_t: Float[Array, "*games"]
-    discount_t: Float[Array, "*games"]
+    candidates: Int[Array, "candidates *#games"]
+    target: Int[Array, "*#games"]
+    b_tm1: Float[Array, "candidates *#games"]
+    m_tm1: Int[Array, "*#games"]
+    b_t: Float[Array, "candidates *#games"]
+    r_t: Float[Array, "*#games"]
+    discount_t: Float[Array, "*#games"]
     """γ where the game goes on, 0 at its end."""
-    live: Bool[Array, "*games"]
+    live: Bool[Array, "*#games"]
 
 
 def teacher_loss(
     teacher: Teacher, target_teacher: Teacher | None, seen: Transition, features: Array, obverter: float
-) -> tuple[Float[Array, "*games"], dict[str, Array]]:
+) -> tuple[Float[Array, "*#games"], dict[str, Array]]:
     """L_Q + λ L_Obv of each transition. Without a target network the game always ends here: ξ = r."""
     reading = teacher.read(features)
     q_tm1 = teacher.values(reading, seen.target, seen.b_tm1, seen.m_tm1)[0]
@@ -44,7 +44,7 @@ def teacher_loss(
     return seen.live * (q_loss + obverter * obverter_loss), {"q_loss": q_loss, "obverter_loss": obverter_loss}
 
 
-def returns(played: Dialogue, gamma: float) -> Float[Array, "rounds *games"]:
+def returns(played: Dialogue, gamma: float) -> Float[Array, "rounds *#games"]:
     """R_t of every round; rewards after the end do not count."""
 
     def back(later: Array, reward: Array) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ def returns(played: Dialogue, gamma: float) -> Float[Array, "rounds *games"]:
     return jax.lax.scan(back, jnp.zeros(played.reward.shape[1:]), played.reward * played.live, reverse=True)[1]
 
 
-def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -> Float[Array, "rounds *games"]:
+def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -> Float[Array, "rounds *#games"]:
     """What he expects by his own belief: Σ_o π(o) b(o), and `later` where he waits (F-13). Whatever it is, it does not
     depend on the action, so it takes out noise and adds no bias."""
     answers, wait = played.policy[:, :-1], played.policy[:, -1]
@@ -61,8 +61,8 @@ def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -
 
 
 def student_loss(
-    played: Dialogue, advantage: Float[Array, "rounds *games"], tau: float = 0.0
-) -> Float[Array, "*games"]:
+    played: Dialogue, advantage: Float[Array, "rounds *#games"], tau: float = 0.0
+) -> Float[Array, "*#games"]:
     """−J of each game. Without τ the best student is sure of his best guess, and what he is sure of she cannot learn to
     use otherwise in the next phase (F-18)."""
     log_chance = jnp.log(jax.vmap(chosen)(played.policy, played.action) + 1e-9)

@@ -28,7 +28,7 @@ def _mesh(number: int) -> Mesh:
 
 
 def _shares(tree: Any) -> Any:
-    """All have all of it, but for replay buffers (pairs × batches × rounds): each has rounds of its own."""
+    """All have all of it, but for replay buffers (pairs × batches × sets): each has sets of its own."""
 
     def share(path: tuple[Any, ...], leaf: Any) -> PartitionSpec:
         mine = any(getattr(step, "name", "") == "replay" for step in path)

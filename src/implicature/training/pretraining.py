@@ -15,8 +15,8 @@ from implicature.agents.exact import literal_teacher, normalised
 
 
 def grounding_loss(
-    net: BeliefNet, key: Key[Array, ""], candidates: Candidates, truth: Bool[Array, "candidates messages *games"]
-) -> Float[Array, "*games"]:
+    net: BeliefNet, key: Key[Array, ""], candidates: Candidates, truth: Bool[Array, "candidates messages *#games"]
+) -> Float[Array, "*#games"]:
     """Cross-entropy of the exact posterior and the network's, the mean over messages that fit someone."""
     # Exponentials divided by their sum are uniform over all beliefs.
     prior = normalised(jax.random.exponential(key, (len(truth), *truth.shape[2:])), axis=0)

@@ -130,8 +130,8 @@ def check_config(config: Config) -> None:
     if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
         raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
     for name in ("beta", "obverter", "entropy"):
-        if not 0 <= getattr(config, name) < inf:
-            raise ValueError(f"--{name} {getattr(config, name)} is not a number from 0 on.")
+        if (value := getattr(config, name)) is not None and not 0 <= value < inf:
+            raise ValueError(f"--{name} {value} is not a number from 0 on.")
     for name in ("seed", "split"):
         if not 0 <= getattr(config, name) < 2**31 - config.seeds:
             raise ValueError(f"--{name} {getattr(config, name)} is not a seed: take one from 0 to 2 billion.")
@@ -422,7 +422,8 @@ def read_config(folder: Path) -> Config:
     if unknown := values.keys() - asdict(usual).keys():
         raise ValueError(f"{path} has settings that this version does not know: {', '.join(sorted(unknown))}.")
     for name, value in values.items():
-        kinds = {"space": (str, type(None)), "candidates": (int, type(None))}.get(name, (type(getattr(usual, name)),))
+        optional = {"space": (str, type(None)), "candidates": (int, type(None)), "beta": (float, type(None))}
+        kinds = optional.get(name, (type(getattr(usual, name)),))
         if not isinstance(value, kinds) and not (float in kinds and type(value) is int):
             raise ValueError(f"{path} has {value!r} for {name}, which is not of its kind.")
         hint = get_type_hints(Config)[name]
