@@ -32,7 +32,7 @@ Likelihood = Literal["softmax", "sigmoid"]
 
 
 class Dense(eqx.Module):
-    """x W + c, on the last axis or on the first."""
+    """x W + c on the first axis."""
 
     weight: Float[Array, "inputs outputs"]
     bias: Float[Array, " outputs"]
@@ -41,10 +41,7 @@ class Dense(eqx.Module):
         self.weight = scale * jax.random.normal(key, (inputs, outputs)) / inputs**0.5
         self.bias = jnp.zeros(outputs)
 
-    def __call__(self, x: Float[Array, "*rest inputs"]) -> Float[Array, "*rest outputs"]:
-        return x @ self.weight + self.bias
-
-    def first(self, x: Float[Array, "inputs *rest"]) -> Float[Array, "outputs *rest"]:
+    def __call__(self, x: Float[Array, "inputs *rest"]) -> Float[Array, "outputs *rest"]:
         return mixed(self.weight, x) + self.bias.reshape(-1, *[1] * (x.ndim - 1))
 
 
@@ -154,9 +151,9 @@ class PaperNet(eqx.Module):
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
-        h = leaky(self.encoder.first(jnp.moveaxis(candidates, -1, 0)))
+        h = leaky(self.encoder(jnp.moveaxis(candidates, -1, 0)))
         for own, context in self.blocks:
-            h = leaky(own.first(h) + context.first(added([h[:, i] for i in range(h.shape[1])]))[:, None])
+            h = leaky(own(h) + context(added([h[:, i] for i in range(h.shape[1])]))[:, None])
         logits = jnp.swapaxes(mixed(self.messages.T, h), 0, 1)
         return read(logits, h, self.likelihood, self.lapse)
 
@@ -190,7 +187,7 @@ class Exchange(eqx.Module):
         self.own, self.column_mean, self.column_max, self.row_mean = own.weight, mean, most.weight, row.weight
 
     def __call__(self, cells: Float[Array, "channels candidates messages *#games"]) -> Array:
-        column = self.column_mean.first(jnp.mean(cells, axis=1)) + mixed(self.column_max, jnp.max(cells, axis=1))
+        column = self.column_mean(jnp.mean(cells, axis=1)) + mixed(self.column_max, jnp.max(cells, axis=1))
         row = mixed(self.row_mean, jnp.mean(cells, axis=2))
         return cells + leaky(mixed(self.own, cells) + column[:, None] + row[:, :, None])
 
@@ -226,13 +223,13 @@ class ExchangeNet(eqx.Module):
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
-        embedded = self.encoder[1].first(leaky(self.encoder[0].first(jnp.moveaxis(candidates, -1, 0))))
+        embedded = self.encoder[1](leaky(self.encoder[0](jnp.moveaxis(candidates, -1, 0))))
         compatibility = jnp.swapaxes(mixed(self.messages.T, embedded), 0, 1)
         # The first round, of one channel: cheaper than of many that say the same.
         column, most = jnp.mean(compatibility, axis=0), jnp.max(compatibility, axis=0)
         row = jnp.mean(compatibility, axis=1, keepdims=True)
         heard = jnp.stack(jnp.broadcast_arrays(compatibility, column, most, row))
-        cells = leaky(self.spread.first(heard))
+        cells = leaky(self.spread(heard))
         for exchange in self.rounds:
             cells = exchange(cells)
         logits = mixed(self.gather.weight[:-1], cells)[0] + compatibility * self.gather.weight[-1, 0]
@@ -247,7 +244,7 @@ class ExchangeNet(eqx.Module):
     ) -> Float[Array, "hidden messages *#games"]:
         """A layer on the target's row."""
         row = picked([reading.embedding[:, i] for i in range(len(expected))], target)
-        return layer.first(row if message is None else chosen(row, message)[:, None])
+        return layer(row if message is None else chosen(row, message)[:, None])
 
 
 BeliefNet = PaperNet | ExchangeNet

@@ -65,7 +65,7 @@ class Teacher(eqx.Module):
             expected = self.predict(reading, belief, message)[:, None]
         hidden = self.belief.about(self.about, reading, target, expected, message)
         if self.expected is None:
-            return self.out.first(leaky(hidden))[0]
+            return self.out(leaky(hidden))[0]
         found = chosen(jnp.swapaxes(expected, 0, 1), target)
         hidden = hidden + mixed(self.expected, jnp.stack([found, entropy(expected)]))
-        return found + self.out.first(leaky(hidden))[0]
+        return found + self.out(leaky(hidden))[0]

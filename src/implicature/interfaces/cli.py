@@ -59,7 +59,7 @@ def train(
 ) -> None:
     """Train a teacher and a student to read between the lines, and show what they can do.
 
-    Without arguments: a grounded pair on numbers-4, in a few minutes on two cores.
+    Without arguments: a grounded pair on numbers-4, in less than two minutes on two cores.
 
     Args:
         config: How the pair is trained.

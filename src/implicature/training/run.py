@@ -115,7 +115,8 @@ def check_config(config: Config) -> None:
         "phases", "iterations", "pretraining", "batch", "seeds", "width", "depth", "replay", "target_update",
         "train_games",
     ):  # fmt: skip
-        least = 0 if name in ("phases", "depth", "pretraining") else 1
+        # The exchange network's first round is always there.
+        least = 0 if name in ("phases", "pretraining") or (name, config.network) == ("depth", "paper") else 1
         if getattr(config, name) < least:
             asked = f"--{name.replace('_', '-')} {getattr(config, name)}"
             raise ValueError(f"{asked} is too small: ask for {least} or more.")
