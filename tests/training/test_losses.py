@@ -112,9 +112,15 @@ def test_the_baseline_is_what_he_expects_by_his_own_belief():
     assert np.allclose(expected, [0.51, 0.58, 0.4])
 
 
-def test_the_students_loss_is_the_mean_over_the_rounds_played():
-    # -(ln 0.5 · 2 + ln 0.8 · 1) / 2 = (1.386294 + 0.223144) / 2 = 0.804719; the third round's 100 does not count.
-    assert np.isclose(student_loss(GAME, jnp.array([2.0, 1.0, 100.0])), 0.804719, atol=1e-5)
+@pytest.mark.parametrize(
+    ("calibration", "expected"),
+    # He waits with chance 0.5, then is right with belief 0.8 where he expects 0.8² + 0.2²:
+    # -(ln 0.5 · 2 + ln 0.8 · (1 - 0.68)) / 2 = (1.386294 + 0.071406) / 2; the third round's 100 does not count.
+    # With α = 1 being right counts 1 / 0.8 where he expects 0.8 + 0.2: (1.386294 + 0.223144 · 0.25) / 2.
+    [(0.0, 0.728850), (1.0, 0.721040)],
+)
+def test_the_students_loss_is_the_mean_over_the_rounds_played(calibration: float, expected: float):
+    assert np.isclose(student_loss(GAME, jnp.array([2.0, 1.0, 100.0]), calibration), expected, atol=1e-5)
 
 
 # REINFORCE estimates the gradient of the chance of being right
@@ -154,14 +160,16 @@ COST = 0.1
 SPEAKER, LISTENER = Speaker(jnp.array([[0.7, 0.3], [0.2, 0.8]])), Listener(jnp.array([[0.4, -0.3], [0.1, 0.9]]))
 
 
-def chance_of_being_right(student: Listener) -> jax.Array:
-    """Σ_o* ½ Σ_m S(m | o*) L(o* | m)."""
+def objective(student: Listener, calibration: float = 0.0) -> jax.Array:
+    """Σ_o* ½ Σ_m S(m | o*) U(L(o* | m)): the chance of being right where U(b) = b, for α = 0; else U'(b) = b^-α."""
     likelihood = softmax(student.logits, axis=1)
-    return jnp.sum(0.5 * SPEAKER.table * likelihood / jnp.sum(likelihood, axis=0))
+    belief = likelihood / jnp.sum(likelihood, axis=0)
+    worth = jnp.log(belief) if calibration == 1 else belief ** (1 - calibration) / (1 - calibration)
+    return jnp.sum(0.5 * SPEAKER.table * worth)
 
 
-@pytest.mark.parametrize("with_baseline", [True, False])
-def test_reinforce_is_on_average_the_gradient_of_the_expected_gain(with_baseline: bool):
+@pytest.mark.parametrize("calibration", [0.0, 0.5, 1.0])
+def test_reinforce_is_on_average_the_gradient_of_what_being_right_is_worth(calibration: float):
     games = 40_000
 
     def one(key: jax.Array) -> jax.Array:
@@ -173,13 +181,12 @@ def test_reinforce_is_on_average_the_gradient_of_the_expected_gain(with_baseline
                 return by_chance(key, softmax(values))
 
             played = dialogue(play_key, SPEAKER, student, views, Rules(2, 1, COST), speak, by_chance, told=True)
-            advantage = returns(played, 1.0) - with_baseline * baseline(played, jnp.zeros(1), COST)
-            return student_loss(played, advantage)
+            return student_loss(played, returns(played, 1.0), calibration)
 
         return -jax.grad(loss)(LISTENER).logits
 
     each = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(0), games))
-    exact = jax.grad(chance_of_being_right)(LISTENER).logits
+    exact = jax.grad(lambda student: objective(student, calibration))(LISTENER).logits
     error = each.std(axis=0) / games**0.5
     assert np.all(np.abs(each.mean(axis=0) - exact) < 4 * error)
     # The test can tell: the largest component is many errors away from 0.
@@ -188,9 +195,55 @@ def test_reinforce_is_on_average_the_gradient_of_the_expected_gain(with_baseline
 
 def test_the_exact_gradient_is_that_of_finite_differences():
     step, logits = 1e-2, np.asarray(LISTENER.logits)
-    exact = np.asarray(jax.grad(chance_of_being_right)(LISTENER).logits)
+    exact = np.asarray(jax.grad(objective)(LISTENER).logits)
     for place in np.ndindex(2, 2):
         moved = np.zeros((2, 2), np.float32)
         moved[place] = step
-        up, down = (chance_of_being_right(Listener(jnp.asarray(logits + sign * moved))) for sign in (1, -1))
+        up, down = (objective(Listener(jnp.asarray(logits + sign * moved))) for sign in (1, -1))
         assert np.isclose((up - down) / (2 * step), exact[place], atol=1e-4)
+
+
+class Hesitant(eqx.Module):
+    """A student who knows what each message means, and waits in the first round with a chance of its own."""
+
+    wish: jax.Array
+
+    def read(self, candidates):
+        return jnp.log(SPEAKER.table)
+
+    def update(self, reading, belief, message):
+        return softmax(reading[:, message] + jnp.log(belief))
+
+    def policy(self, belief, last):
+        wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.wish))
+        return jnp.append((1 - wait) * belief, wait)
+
+
+@pytest.mark.parametrize("with_baseline", [True, False])
+def test_he_learns_to_wait_as_much_as_it_pays(with_baseline: bool):
+    games, student = 40_000, Hesitant(jnp.asarray(0.3))
+
+    def one(key: jax.Array) -> jax.Array:
+        target_key, play_key = jax.random.split(key)
+        views = Views(ONE_HOT, ONE_HOT, jax.random.randint(target_key, (), 0, 2), jnp.arange(2))
+
+        def loss(student: Hesitant) -> jax.Array:
+            def speak(key, values):
+                return by_chance(key, softmax(values))
+
+            played = dialogue(play_key, SPEAKER, student, views, Rules(2, 2, COST), speak, by_chance, told=True)
+            later = jnp.array([0.6, 0.0])
+            advantage = returns(played, 1.0) - with_baseline * baseline(played, later, COST)
+            return student_loss(played, advantage, 0.5) * played.length
+
+        return -jax.grad(loss)(student).wish
+
+    each = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(0), games))
+    # By hand: one message is right with Σ_m ½ Σ_o S(m|o)² / Σ_o S(m|o), two alike with every pair of messages.
+    table = np.asarray(SPEAKER.table)
+    pairs = np.einsum("om,on->omn", table, table).reshape(2, -1)
+    once, twice = (0.5 * (t**2).sum(axis=0) / t.sum(axis=0) for t in (table, pairs))
+    wait = 1 / (1 + np.exp(-0.3))
+    exact = wait * (1 - wait) * (twice.sum() - once.sum() - COST)
+    error = each.std() / games**0.5
+    assert abs(each.mean() - exact) < 4 * error

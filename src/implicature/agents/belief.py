@@ -5,9 +5,9 @@ candidates × messages; Bayes' rule does the rest in every round. Two networks, 
 candidates and to their number:
 
 paper     h_o = W x_o;  h_o ← W' h_o + W'' Σ_o h_o, repeated;  logit[o, m] = h_o · v_m                  (appendix B)
-exchange  cell[o, m] starts from the compatibility e_o · v_m; in each round it sees itself, the mean and the largest of
-          its column (the other candidates) and the mean of its row (the other messages). A round can do one step of
-          the exact recursion.                                                                            (F-05)
+exchange  cell[o, m] starts from the compatibility e_o · v_m; in each round it sees itself, and the mean and the largest
+          of its column (the other candidates) and of its row (the other messages). A round can do one step of the
+          exact recursion.                                                                                (F-05)
 
 Games come last: every array may have further axes at its end, one entry for each game of a batch, so that whole rows of
 games go through the processor at once. Without them it is a single game. What games share, such as the reading of their
@@ -29,6 +29,7 @@ Table = Float[Array, "candidates messages *#games"]
 Choice = Int[Array, "*#games"]
 """A message, a target: its number."""
 Likelihood = Literal["softmax", "sigmoid"]
+SHADES = 3
 
 
 class Dense(eqx.Module):
@@ -175,20 +176,23 @@ class PaperNet(eqx.Module):
 
 
 class Exchange(eqx.Module):
-    """One residual round: every cell hears from itself, its column and its row."""
+    """One residual round: every cell hears from itself, its column and its row, from these the mean and the largest."""
 
     own: Float[Array, "channels channels"]
     column_mean: Dense
     column_max: Float[Array, "channels channels"]
     row_mean: Float[Array, "channels channels"]
+    row_max: Float[Array, "channels channels"]
 
     def __init__(self, channels: int, key: Key[Array, ""]):
-        own, mean, most, row = (Dense(channels, channels, k) for k in jax.random.split(key, 4))
-        self.own, self.column_mean, self.column_max, self.row_mean = own.weight, mean, most.weight, row.weight
+        # Five voices are added up; each begins softly, so that together they do not drown the cell itself (F-05).
+        voices = [Dense(channels, channels, k, 0.4) for k in jax.random.split(key, 5)]
+        self.column_mean = voices[1]
+        self.own, _, self.column_max, self.row_mean, self.row_max = (voice.weight for voice in voices)
 
     def __call__(self, cells: Float[Array, "channels candidates messages *#games"]) -> Array:
         column = self.column_mean(jnp.mean(cells, axis=1)) + mixed(self.column_max, jnp.max(cells, axis=1))
-        row = mixed(self.row_mean, jnp.mean(cells, axis=2))
+        row = mixed(self.row_mean, jnp.mean(cells, axis=2)) + mixed(self.row_max, jnp.max(cells, axis=2))
         return cells + leaky(mixed(self.own, cells) + column[:, None] + row[:, :, None])
 
 
@@ -197,6 +201,8 @@ class ExchangeNet(eqx.Module):
 
     encoder: tuple[Dense, Dense]
     messages: Float[Array, "messages width"]
+    shades: Float[Array, "shades*messages width"]
+    """Further vectors of each message, which set apart cells that are equally true: a pair can settle on one."""
     spread: Dense
     rounds: tuple[Exchange, ...]
     gather: Dense
@@ -216,7 +222,9 @@ class ExchangeNet(eqx.Module):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)
         self.messages = 3 * jax.random.normal(messages_key, (messages, 2 * width)) / (2 * width) ** 0.5
-        self.spread = Dense(4, width, spread)
+        shades_key, spread_key = jax.random.split(spread)
+        self.shades = jax.random.normal(shades_key, (SHADES * messages, 2 * width)) / (2 * width) ** 0.5
+        self.spread = Dense(5 + SHADES, width, spread_key)
         self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds - 1))
         self.gather = Dense(width + 1, 1, gather, 0.1)
         self.gather = eqx.tree_at(lambda dense: dense.weight, self.gather, self.gather.weight.at[-1].set(1.0))
@@ -227,9 +235,10 @@ class ExchangeNet(eqx.Module):
         compatibility = jnp.swapaxes(mixed(self.messages.T, embedded), 0, 1)
         # The first round, of one channel: cheaper than of many that say the same.
         column, most = jnp.mean(compatibility, axis=0), jnp.max(compatibility, axis=0)
-        row = jnp.mean(compatibility, axis=1, keepdims=True)
-        heard = jnp.stack(jnp.broadcast_arrays(compatibility, column, most, row))
-        cells = leaky(self.spread(heard))
+        row = [voice(compatibility, axis=1, keepdims=True) for voice in (jnp.mean, jnp.max)]
+        heard = jnp.stack(jnp.broadcast_arrays(compatibility, column, most, *row))
+        shades = mixed(self.shades.T, embedded).reshape(SHADES, -1, *embedded.shape[1:])
+        cells = leaky(self.spread(jnp.concatenate([heard, jnp.swapaxes(shades, 1, 2)])))
         for exchange in self.rounds:
             cells = exchange(cells)
         logits = mixed(self.gather.weight[:-1], cells)[0] + compatibility * self.gather.weight[-1, 0]

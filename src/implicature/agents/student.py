@@ -34,5 +34,7 @@ class Student(eqx.Module):
         return update(reading.log_likelihood, belief, message)
 
     def policy(self, belief: Belief, last: Bool[Array, ""]) -> Policy:
-        wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.slope * entropy(belief) + self.offset))
+        # He learns to wait when unsure, not to be unsure in order to wait (F-09).
+        unsure = jax.lax.stop_gradient(entropy(belief))
+        wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.slope * unsure + self.offset))
         return jnp.concatenate([(1 - wait) * belief, wait[None]])

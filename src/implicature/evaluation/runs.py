@@ -7,21 +7,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from implicature.evaluation.play import Played, play_games
-from implicature.games import Game, Rules, check_games, draw_games
+from implicature.games import Game, Rules, Split, check_games, draw_games
 from implicature.training.adaptation import Pair
 from implicature.training.run import Setting, instances_of
 
 
-def games_to_test(setting: Setting, games: int, seed: int, candidates: int | None = None) -> Game:
-    """Games of the test split; of unseen instances where the run held some out."""
+def held_out_games(
+    setting: Setting, games: int, seed: int, candidates: int | None = None, split: Split = "test"
+) -> Game:
+    """Games that were not trained with. Those to test are of unseen instances where the run held some out; choices are
+    made by validation games."""
     config = setting.config
-    instances = instances_of(config, setting.space, seen=False)
+    instances = instances_of(config, setting.space, seen=split != "test")
     if not 0 <= seed < 2**31:
         raise ValueError(f"{seed} is not a seed: take a whole number from 0 to 2 billion.")
     number = setting.rules.candidates if candidates is None else candidates
     check_games(setting.space, number, len(instances))
     key = jax.random.fold_in(jax.random.key(config.split), 1_000 + seed)
-    return draw_games(key, games, number, instances, "test", config.split)
+    return draw_games(key, games, number, instances, split, config.split)
 
 
 def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False) -> Played:

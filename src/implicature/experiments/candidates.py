@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from implicature.evaluation.play import summary
-from implicature.evaluation.runs import games_to_test, played_by
+from implicature.evaluation.runs import held_out_games, played_by
 from implicature.experiments.learning import KEY as RUN
 from implicature.experiments.learning import SETTINGS, exact_accuracy, made, repeated, trained
 from implicature.experiments.rows import Row, mean_and_std
@@ -24,7 +24,7 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
     pair = trained(SETTINGS[SETTING], task, runs)
     rows = []
     for number in NUMBERS:
-        drawn = games_to_test(pair.setting, games, seed=0, candidates=number)
+        drawn = held_out_games(pair.setting, games, seed=0, candidates=number)
         figures = summary(played_by(pair.pair(), pair.setting, drawn))
         shares = {name: round(100 * figures[name], 3) for name in ("accuracy", "hard_accuracy", "valid")}
         exact = round(float(exact_accuracy(pair, drawn, DEPTH)[-1]), 3)

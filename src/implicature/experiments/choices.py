@@ -1,4 +1,4 @@
-"""What each choice that the paper leaves open is worth (FIDELITY.md): numbers-4 with one thing changed at a time."""
+"""What each choice that the paper leaves open is worth (FIDELITY.md): one thing changed at a time, validation games."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ CHANGES: dict[str, dict[str, object]] = {
     "F-15 no lapse": {"lapse": 0.0},
     "F-16 β 10": {"beta": 10.0},
     "F-17 teacher first": {"first": "teacher"},
-    "F-18 entropy bonus 0.1": {"entropy": 0.1},
+    "F-18 REINFORCE as written": {"calibration": 0.0},
 }
 RUNS = 2
 KEY = RUN
@@ -48,7 +48,7 @@ def tasks() -> list[Row]:
 
 
 def run(task: Row, games: int, runs: Path) -> list[Row]:
-    return after_every_phase(SETTINGS[task["setting"]], task, games, runs)
+    return after_every_phase(SETTINGS[task["setting"]], task, games, runs, split="validation")
 
 
 def render(rows: list[Row]) -> str:

@@ -12,30 +12,29 @@ from jaxtyping import Float
 
 from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.play import summary
-from implicature.evaluation.runs import games_to_test, played_by
+from implicature.evaluation.runs import held_out_games, played_by
 from implicature.experiments.rows import Row, command, mean_and_std, version
-from implicature.games import Game
+from implicature.games import Game, Split
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
 
 EXCHANGE = Config()
+EXCHANGE_7 = replace(EXCHANGE, game="numbers-7", iterations=2_000, batch=128)
 PAPER = Config(network="paper", iterations=3_000, batch=128, learning_rate=1e-3)
 
 SETTINGS: dict[str, Config] = {
     "exchange, grounded, numbers-4": EXCHANGE,
-    "exchange, grounded, numbers-7": replace(EXCHANGE, game="numbers-7", iterations=2_000),
+    "exchange, grounded, numbers-7": replace(EXCHANGE_7, phases=6),
     "exchange, ungrounded, numbers-4": replace(EXCHANGE, grounded=False),
-    "exchange, ungrounded, numbers-7": replace(EXCHANGE, grounded=False, game="numbers-7", iterations=2_000),
+    "exchange, ungrounded, numbers-7": replace(EXCHANGE_7, grounded=False),
     "exchange, unseen instances, numbers-4": replace(EXCHANGE, grounded=False, instances=0.7),
-    "exchange, unseen instances, numbers-7": replace(
-        EXCHANGE, grounded=False, instances=0.7, game="numbers-7", iterations=2_000
-    ),
+    "exchange, unseen instances, numbers-7": replace(EXCHANGE_7, grounded=False, instances=0.7),
     "paper, ungrounded, numbers-4": replace(PAPER, grounded=False),
     "paper, ungrounded, numbers-7": replace(PAPER, grounded=False, game="numbers-7"),
     "paper, grounded, numbers-4": PAPER,
     "paper, grounded, numbers-7": replace(PAPER, game="numbers-7"),
-    "exchange, grounded, numbers-7, 6 phases": replace(EXCHANGE, game="numbers-7", iterations=2_000, phases=6),
 }
+"""A run of six phases is one of three that went on: both are told."""
 SPLITS, RUNS = 3, 2
 LEVELS = ("0", "1", "2", "3", "4", "5", "6", "none")
 KEY = ("setting", "split", "seed")
@@ -79,11 +78,11 @@ def exact_accuracy(run: Run, games: Game, depth: int) -> Float[np.ndarray, " dep
     return 100 * np.asarray(jnp.mean(found(run.setting.world.truth[games.candidates], games.target), axis=0))
 
 
-def made(games: int, run: Run) -> Row:
-    """What every row says of how it came about."""
+def made(games: int, run: Run, phase: int | None = None) -> Row:
+    """What every row says of how it came about; the seconds are those until the end of the phase."""
     config = asdict(run.setting.config)
     settings = {name: config[name] for name in ("game", "network", "grounded", "iterations", "batch")}
-    seconds = round(run.seconds())
+    seconds = round(run.seconds(phase))
     return {**settings, "games": games, "seconds": seconds, "version": version(), "command": command()}
 
 
@@ -91,10 +90,10 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
     return after_every_phase(SETTINGS[task["setting"]], task, games, runs)
 
 
-def after_every_phase(config: Config, task: Row, games: int, runs: Path) -> list[Row]:
-    """How the task's pair plays test games before the first phase and after each."""
+def after_every_phase(config: Config, task: Row, games: int, runs: Path, split: Split = "test") -> list[Row]:
+    """How the task's pair plays held-out games before the first phase and after each."""
     pair = trained(config, task, runs)
-    drawn = games_to_test(pair.setting, games, seed=0)
+    drawn = held_out_games(pair.setting, games, seed=0, split=split)
     phases = pair.setting.config.phases
     exact = exact_accuracy(pair, drawn, phases)
     rows = []
@@ -103,8 +102,9 @@ def after_every_phase(config: Config, task: Row, games: int, runs: Path) -> list
         levels = figures["by_level"]
         shares = {name: round(100 * figures[name], 3) for name in ("accuracy", "hard_accuracy", "valid")}
         by_level = {f"level_{k}": round(100 * levels[k]["accuracy"], 3) if k in levels else "" for k in LEVELS}
-        rows.append({**task, "phase": phase, **shares, "exact": round(float(exact[phase]), 3), **by_level})
-    return [{**row, **made(games, pair)} for row in rows]
+        row = {**task, "phase": phase, **shares, "exact": round(float(exact[phase]), 3), **by_level}
+        rows.append({**row, "played": split, **made(games, pair, phase)})
+    return rows
 
 
 def render(rows: list[Row]) -> str:
@@ -119,10 +119,11 @@ def render(rows: list[Row]) -> str:
         if not mine:
             continue
         phases = [[row for row in mine if int(row["phase"]) == phase] for phase in numbers]
-        last = phases[config.phases]
-        figures = " | ".join(mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid"))
-        seconds = np.mean([float(row["seconds"]) for row in last])
-        after.append(f"| {setting} | {len(last)} | {figures} | {seconds:.0f} |")
+        for phase in dict.fromkeys((min(3, config.phases), config.phases)):
+            last, more = phases[phase], f", {phase} phases" if phase > 3 else ""
+            figures = " | ".join(mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid"))
+            seconds = np.mean([float(row["seconds"]) for row in last])
+            after.append(f"| {setting}{more} | {len(last)} | {figures} | {seconds:.0f} |")
         cells = [
             f"{np.mean([float(r['accuracy']) for r in at]):.1f} ({np.mean([float(r['exact']) for r in at]):.1f})"
             if at

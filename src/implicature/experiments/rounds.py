@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from implicature.evaluation.play import by_rtd, summary
-from implicature.evaluation.runs import games_to_test, played_by
+from implicature.evaluation.runs import held_out_games, played_by
 from implicature.experiments.learning import EXCHANGE, made, repeated, trained
 from implicature.experiments.learning import KEY as RUN
 from implicature.experiments.rows import Row, mean_and_std
@@ -25,7 +25,7 @@ def tasks() -> list[Row]:
 
 def run(task: Row, games: int, runs: Path) -> list[Row]:
     pair = trained(SETTINGS[task["setting"]], task, runs)
-    played = played_by(pair.pair(), pair.setting, games_to_test(pair.setting, games, seed=0))
+    played = played_by(pair.pair(), pair.setting, held_out_games(pair.setting, games, seed=0))
     whole = summary(played)
     parts = {f"RTD {number}": figures for number, figures in by_rtd(played).items()}
     parts |= {f"level {level}": figures for level, figures in whole["by_level"].items()}

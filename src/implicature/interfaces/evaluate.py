@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from implicature.evaluation.play import by_rtd, summary
-from implicature.evaluation.runs import games_to_test, over_pairs, played_by
+from implicature.evaluation.runs import held_out_games, over_pairs, played_by
 from implicature.training.run import open_run
 
 
@@ -21,7 +21,7 @@ def evaluate(
     phase = run.setting.config.phases if phase is None else phase
     if not run.phase_file(phase).exists():
         raise ValueError(f"{folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases.")
-    drawn = games_to_test(run.setting, games, seed, candidates)
+    drawn = held_out_games(run.setting, games, seed, candidates)
     pairs = [run.pair(phase, i) for i in range(run.setting.config.seeds)]
     played = [played_by(pair, run.setting, drawn, equivalent) for pair in pairs]
     figures = over_pairs([summary(one) for one in played])

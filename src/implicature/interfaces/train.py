@@ -18,7 +18,7 @@ from rich.table import Table
 from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.accuracy import hard_games
 from implicature.evaluation.play import Played, summary
-from implicature.evaluation.runs import games_to_test, played_by
+from implicature.evaluation.runs import held_out_games, played_by
 from implicature.interfaces.transcript import example
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
@@ -105,7 +105,7 @@ def report(run: Run) -> None:
     """Ours, the paper's and the exact ceiling, and one dialogue before and after."""
     console = Console()
     config = run.setting.config
-    games = games_to_test(run.setting, 10_000, seed=0)
+    games = held_out_games(run.setting, 10_000, seed=0)
     runs = [played_by(run.pair(index=i), run.setting, games) for i in range(config.seeds)]
     ours, exact, paper = [summary(played) for played in runs], ceiling(runs[0]), paper_figures(config)
     first = runs[0]

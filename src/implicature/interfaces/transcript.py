@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from implicature.agents.dialogue import dialogue, greedily
-from implicature.evaluation.runs import games_to_test
+from implicature.evaluation.runs import held_out_games
 from implicature.evaluation.teaching import levels
 from implicature.games import Game
 from implicature.training.adaptation import Pair
@@ -17,7 +17,7 @@ from implicature.training.run import Run
 
 def telling_game(run: Run) -> Game:
     """A test game that needs reading between the lines: the target has level 1, or the highest level there is."""
-    games = games_to_test(run.setting, 200, seed=1)
+    games = held_out_games(run.setting, 200, seed=1)
     truth = run.setting.world.truth[games.candidates]
     level = np.asarray(jax.vmap(levels)(truth))[np.arange(200), np.asarray(games.target)]
     pick = int(np.flatnonzero(level == 1)[0]) if (level == 1).any() else int(np.argmax(level))

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from implicature.evaluation.play import summary
-from implicature.evaluation.runs import games_to_test, played_by
+from implicature.evaluation.runs import held_out_games, played_by
 from implicature.training.run import METRICS, Run, open_run
 
 COLOURS = plt.get_cmap("viridis")
@@ -35,7 +35,7 @@ def read_metrics(run: Run) -> dict[str, np.ndarray]:
 
 def draw_levels(axes: Axes, run: Run, games: int) -> dict[int, dict[str, float]]:
     """Bars: for each level, the accuracy after each phase (the paper's figure 3)."""
-    drawn = games_to_test(run.setting, games, seed=0)
+    drawn = held_out_games(run.setting, games, seed=0)
     phases = [phase for phase in range(run.setting.config.phases + 1) if run.phase_file(phase).exists()]
     found: dict[int, dict[str, float]] = {}
     for phase in phases:

@@ -194,7 +194,7 @@ def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -
             live = jnp.sum(played.live, axis=(1, 2), keepdims=True)
             mean = jnp.sum(gains * played.live, axis=(1, 2), keepdims=True) / jnp.maximum(live, 1)
             later = config.gamma * jnp.append(mean[1:], jnp.zeros((1, 1, 1)), axis=0)
-            each = student_loss(played, gains - baseline(played, later, rules.message_cost), config.entropy)
+            each = student_loss(played, gains - baseline(played, later, rules.message_cost), config.calibration)
             return jnp.mean(each), {"reward": jnp.mean(gains[0]), "student_loss": jnp.mean(each)}
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)

@@ -54,8 +54,8 @@ class Config:
     """Discount of later rewards (authors' code: 0.6; the gain itself is not discounted) (F-12)."""
     obverter: float = 1.0
     """λ, the weight of the obverter loss."""
-    entropy: float = 0.0
-    """τ, what the entropy of his belief is worth to the student (F-18)."""
+    calibration: float = 0.5
+    """α: the student's best belief is the posterior to the power 1/α; 0 makes him as sure as he can be (F-18)."""
     replay: int = 16
     """The replay buffer, in batches."""
     target_update: int = 100

@@ -1,7 +1,11 @@
 """The two agents' losses (Algorithm 1, lines 25 to 36). Indices end in _tm1 before the message and _t after it.
 
 teacher   ξ = r_t + γ · max_m Q'(O, o*, b_t, m),   L = (ξ − Q(O, o*, b_tm1, m_tm1))² + λ H(b_t, f_A(O, b_tm1, m_tm1))
-student   J = mean over rounds of  log π_B(a_t) · (R_t − baseline_t) + τ H(b_t),   R_t = Σ_k≥t γ^(k−t) r_k   (REINFORCE)
+student   J = mean over rounds of  log π_B(a_t) · (R_t − baseline_t),   R_t = Σ_k≥t γ^(k−t) r_k              (REINFORCE)
+
+π_B is whether he answers at all, and what he answers by his belief. Being right counts b(a)^−α: with α = 0 as written,
+when the best student is sure of his best guess, and what he is sure of she cannot learn to use otherwise in the next
+phase; with α > 0 the best belief is the posterior to the power 1/α, itself for α = 1 (F-18).
 """
 
 import equinox as eqx
@@ -11,7 +15,10 @@ from jaxtyping import Array, Bool, Float, Int
 
 from implicature.agents.belief import chosen
 from implicature.agents.dialogue import Dialogue
-from implicature.agents.teacher import Teacher, entropy
+from implicature.agents.teacher import Teacher
+
+LEAST = 0.02
+"""The smallest belief by which being right is divided."""
 
 
 class Transition(eqx.Module):
@@ -61,10 +68,15 @@ def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -
 
 
 def student_loss(
-    played: Dialogue, advantage: Float[Array, "rounds *#games"], tau: float = 0.0
+    played: Dialogue, advantage: Float[Array, "rounds *#games"], calibration: float
 ) -> Float[Array, "*#games"]:
-    """−J of each game. Without τ the best student is sure of his best guess, and what he is sure of she cannot learn to
-    use otherwise in the next phase (F-18)."""
-    log_chance = jnp.log(jax.vmap(chosen)(played.policy, played.action) + 1e-9)
-    each = log_chance * jax.lax.stop_gradient(advantage) + tau * jax.vmap(entropy)(played.after)
+    """−J of each game. Whether to answer is learned from the gain; what to answer from whether it was right."""
+    answers, wait = played.after, played.policy[:, -1]
+    answered = played.action < answers.shape[1]
+    belief = jax.vmap(chosen)(jnp.append(answers, jnp.ones_like(wait)[:, None], axis=1), played.action)
+    right = (played.reward > 0) * jnp.maximum(belief, LEAST) ** -calibration
+    expected = jnp.sum(answers**2 * jnp.maximum(answers, LEAST) ** -calibration, axis=1)
+    surprise = jax.lax.stop_gradient(answered * (right - expected))
+    decided = jnp.log(jnp.where(answered, 1 - wait, wait) + 1e-9)
+    each = decided * jax.lax.stop_gradient(advantage) + jnp.log(belief + 1e-9) * surprise
     return -jnp.sum(each * played.live, axis=0) / played.length

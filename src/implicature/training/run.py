@@ -130,7 +130,7 @@ def check_config(config: Config) -> None:
         raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
     if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
         raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
-    for name in ("beta", "obverter", "entropy"):
+    for name in ("beta", "obverter", "calibration"):
         if (value := getattr(config, name)) is not None and not 0 <= value < inf:
             raise ValueError(f"--{name} {value} is not a number from 0 on.")
     for name in ("seed", "split"):
@@ -372,11 +372,12 @@ class Run:
         with path.open("a", encoding="utf-8") as file:
             file.write(text.getvalue())
 
-    def seconds(self) -> float:
-        """How long training has taken so far, as the last line of the metrics has it."""
+    def seconds(self, phase: int | None = None) -> float:
+        """How long training has taken so far, or until the end of a phase, as the metrics have it."""
         path = self.folder / "metrics.csv"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return float(lines[-1].rsplit(",", 1)[1]) if len(lines) > 1 else 0.0
+        lines = path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else []
+        taken = [float(line.rsplit(",", 1)[1]) for line in lines if phase is None or int(line.split(",")[1]) <= phase]
+        return taken[-1] if taken else 0.0
 
     def _cut_metrics(self, number: int, iteration: int) -> None:
         """Forget lines written after the checkpoint that training goes on from."""
