@@ -19,7 +19,7 @@ def small():
         patch.setattr(learning, "SETTINGS", {candidates.SETTING: TINY})
         patch.setattr(candidates, "SETTINGS", learning.SETTINGS)
         patch.setattr(candidates, "NUMBERS", (2, 5))
-        patch.setattr(rounds, "SETTINGS", {"one round": TINY, "four rounds": replace(TINY, rounds=2)})
+        patch.setattr(rounds, "SETTINGS", {rounds.ONE: TINY, rounds.FOUR: replace(TINY, rounds=2)})
         patch.setattr(seconds, "SETTINGS", {"easy": TINY, "hard": replace(TINY, game="numbers-7")})
         patch.setattr(seconds, "PAPER", {"numbers-4": 0.1, "numbers-7": 1.1})
         yield

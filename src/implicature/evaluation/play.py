@@ -96,15 +96,22 @@ def play_games(
     return Played(found, messages, gain, true, level, hard, np.asarray(truth)[candidates], np.asarray(games.target))
 
 
+def part(played: Played, mine: Bool[np.ndarray, " games"]) -> dict[str, float]:
+    """How some of the games went. `several` is the share with more than one message."""
+    return {
+        "accuracy": float(played.found[mine].mean()),
+        "share": float(mine.mean()),
+        "rounds": float(played.messages[mine].mean()),
+        "several": float((played.messages[mine] > 1).mean()),
+        "gain": float(played.gain[mine].mean()),
+    }
+
+
 def summary(played: Played) -> dict[str, Any]:
     """The figures of one pair, shares between 0 and 1."""
     hard = played.found[hard_games(played.hardness)]
     by_level = {
-        "none" if level < 0 else str(level): {
-            "accuracy": float(played.found[mine].mean()),
-            "share": float(mine.mean()),
-            "rounds": float(played.messages[mine].mean()),
-        }
+        "none" if level < 0 else str(level): part(played, mine)
         for level in range(-1, int(played.level.max()) + 1)
         if (mine := played.level == level).any()
     }
@@ -123,13 +130,4 @@ def by_rtd(played: Played) -> dict[str, dict[str, float]]:
     """For games of many rounds: how targets fare by how many messages teaching them takes."""
     every = positive_rtd(played.truth)
     rtd = every[np.arange(len(every)), played.target]
-    return {
-        "none" if number < 0 else str(number): {
-            "share": float(mine.mean()),
-            "rounds": float(played.messages[mine].mean()),
-            "accuracy": float(played.found[mine].mean()),
-            "gain": float(played.gain[mine].mean()),
-        }
-        for number in sorted(set(rtd.tolist()))
-        if (mine := rtd == number).any()
-    }
+    return {"none" if n < 0 else str(n): part(played, rtd == n) for n in sorted(set(rtd.tolist()))}

@@ -45,7 +45,7 @@ def over_pairs(each: list[dict[str, Any]]) -> dict[str, Any]:
     mean = {name: float(np.mean([one[name] for one in each])) for name in names}
     levels = list(dict.fromkeys(level for one in each for level in one["by_level"]))
     by_level = {
-        level: {k: float(np.mean([one["by_level"][level][k] for one in each])) for k in ("accuracy", "share", "rounds")}
+        level: {k: float(np.mean([one["by_level"][level][k] for one in each])) for k in each[0]["by_level"][level]}
         for level in levels
     }
     spread = {name: std(name) for name in names}
