@@ -11,7 +11,16 @@ from implicature.agents.belief import PaperNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue
 from implicature.agents.teacher import Teacher
 from implicature.games import Rules
-from implicature.training.losses import Transition, baseline, returns, student_loss, teacher_loss
+from implicature.training.losses import (
+    Lesson,
+    Transition,
+    baseline,
+    every_answer,
+    one_answer,
+    returns,
+    student_loss,
+    teacher_loss,
+)
 
 # Two candidates, two messages: P(m | o) = 3/4 and 1/4 for the first candidate, 1/4 and 3/4 for the second.
 SAID = jnp.array([[0.75, 0.25], [0.25, 0.75]])
@@ -112,6 +121,9 @@ def test_the_baseline_is_what_he_expects_by_his_own_belief():
     assert np.allclose(expected, [0.51, 0.58, 0.4])
 
 
+ADVANTAGE = jnp.array([2.0, 1.0, 100.0])
+
+
 @pytest.mark.parametrize(
     ("calibration", "expected"),
     # He waits with chance 0.5, then is right with belief 0.8 where he expects 0.8² + 0.2²:
@@ -120,7 +132,15 @@ def test_the_baseline_is_what_he_expects_by_his_own_belief():
     [(0.0, 0.728850), (1.0, 0.721040)],
 )
 def test_the_students_loss_is_the_mean_over_the_rounds_played(calibration: float, expected: float):
-    assert np.isclose(student_loss(GAME, jnp.array([2.0, 1.0, 100.0]), calibration), expected, atol=1e-5)
+    assert np.isclose(student_loss(GAME, jnp.asarray(0), ADVANTAGE, calibration, one_answer), expected, atol=1e-5)
+
+
+def test_from_every_answer_he_learns_in_each_round_by_what_he_believes_of_the_target():
+    # He believes the target 0.6, then 0.8. With α = 0: -(ln 0.5 · 2 + 0.6 ln 0.6 + 0.8 ln 0.8) / 2; with α = 1 not by
+    # his belief: -(ln 0.5 · 2 + ln 0.6 + ln 0.8) / 2.
+    for calibration, expected in ((0.0, 0.935653), (1.0, 1.060132)):
+        loss = student_loss(GAME, jnp.asarray(0), ADVANTAGE, calibration, every_answer)
+        assert np.isclose(loss, expected, atol=1e-5)
 
 
 # REINFORCE estimates the gradient of the chance of being right
@@ -168,8 +188,9 @@ def objective(student: Listener, calibration: float = 0.0) -> jax.Array:
     return jnp.sum(0.5 * SPEAKER.table * worth)
 
 
+@pytest.mark.parametrize("lesson", [one_answer, every_answer])
 @pytest.mark.parametrize("calibration", [0.0, 0.5, 1.0])
-def test_reinforce_is_on_average_the_gradient_of_what_being_right_is_worth(calibration: float):
+def test_reinforce_is_on_average_the_gradient_of_what_being_right_is_worth(calibration: float, lesson: Lesson):
     games = 40_000
 
     def one(key: jax.Array) -> jax.Array:
@@ -181,7 +202,7 @@ def test_reinforce_is_on_average_the_gradient_of_what_being_right_is_worth(calib
                 return by_chance(key, softmax(values))
 
             played = dialogue(play_key, SPEAKER, student, views, Rules(2, 1, COST), speak, by_chance, told=True)
-            return student_loss(played, returns(played, 1.0), calibration)
+            return student_loss(played, views.target, returns(played, 1.0), calibration, lesson)
 
         return -jax.grad(loss)(LISTENER).logits
 
@@ -234,7 +255,7 @@ def test_he_learns_to_wait_as_much_as_it_pays(with_baseline: bool):
             played = dialogue(play_key, SPEAKER, student, views, Rules(2, 2, COST), speak, by_chance, told=True)
             later = jnp.array([0.6, 0.0])
             advantage = returns(played, 1.0) - with_baseline * baseline(played, later, COST)
-            return student_loss(played, advantage, 0.5) * played.length
+            return student_loss(played, views.target, advantage, 0.5, one_answer) * played.length
 
         return -jax.grad(loss)(student).wish
 

@@ -30,6 +30,8 @@ Choice = Int[Array, "*#games"]
 """A message, a target: its number."""
 Likelihood = Literal["softmax", "sigmoid"]
 SHADES = 3
+MOST = 5.0
+"""How much use may add to a message's logit where its meaning is fixed, or take from it."""
 
 
 class Dense(eqx.Module):
@@ -101,18 +103,22 @@ class Reading(eqx.Module):
     log_likelihood: Table
     """With the lapse: what beliefs are updated with."""
     strict: Table
-    """Without it: what Bayesian pretraining teaches."""
+    """Without it, and without what use has added: what Bayesian pretraining teaches."""
     embedding: Float[Array, "..."]
     """What `about` reads: a vector for each candidate (paper) or for each cell (exchange)."""
 
 
-def read(logits: Table, embedding: Array, kind: Likelihood, lapse: float) -> Reading:
+def read(logits: Table, literal: Table, embedding: Array, kind: Likelihood, lapse: float) -> Reading:
     """log P(m | o, O): messages compete for each candidate (softmax), or each is judged by itself (sigmoid) (F-06).
 
     With chance `lapse` she says just anything, so a message that fits nobody tells him nothing, whatever the network
     makes of it: this is what keeps a grounded protocol grounded (F-15)."""
-    strict = jax.nn.log_softmax(logits, axis=1) if kind == "softmax" else jax.nn.log_sigmoid(logits)
-    return Reading(jnp.log((1 - lapse) * jnp.exp(strict) + lapse / logits.shape[1] + 1e-12), strict, embedding)
+
+    def judged(logits: Table) -> Table:
+        return jax.nn.log_softmax(logits, axis=1) if kind == "softmax" else jax.nn.log_sigmoid(logits)
+
+    by_use = jnp.log((1 - lapse) * jnp.exp(judged(logits)) + lapse / logits.shape[1] + 1e-12)
+    return Reading(by_use, judged(literal), embedding)
 
 
 def posterior(log_likelihood: Table, prior: Belief) -> Table:
@@ -148,7 +154,7 @@ class PaperNet(eqx.Module):
         self.encoder = Dense(features, width, encoder_key)
         pairs = jax.random.split(blocks_key, (rounds, 2))
         self.blocks = tuple((Dense(width, width, own), Dense(width, width, context, 0.1)) for own, context in pairs)
-        self.messages = 15 * jax.random.normal(messages_key, (messages, width)) / width**0.5
+        self.messages = 8 * jax.random.normal(messages_key, (messages, width)) / width**0.5
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
@@ -156,7 +162,7 @@ class PaperNet(eqx.Module):
         for own, context in self.blocks:
             h = leaky(own(h) + context(added([h[:, i] for i in range(h.shape[1])]))[:, None])
         logits = jnp.swapaxes(mixed(self.messages.T, h), 0, 1)
-        return read(logits, h, self.likelihood, self.lapse)
+        return read(logits, logits, h, self.likelihood, self.lapse)
 
     @property
     def about_size(self) -> int:
@@ -208,6 +214,8 @@ class ExchangeNet(eqx.Module):
     gather: Dense
     likelihood: Likelihood = eqx.field(static=True)
     lapse: float = eqx.field(static=True)
+    lexicon: bool = eqx.field(static=True)
+    """What words mean was taught and stays; use only adds to it, within bounds (F-20)."""
 
     def __init__(
         self,
@@ -218,6 +226,7 @@ class ExchangeNet(eqx.Module):
         rounds: int,
         likelihood: Likelihood = "softmax",
         lapse: float = 0.05,
+        lexicon: bool = False,
     ):
         first, second, messages_key, spread, rounds_key, gather = jax.random.split(key, 6)
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)
@@ -228,11 +237,13 @@ class ExchangeNet(eqx.Module):
         self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds - 1))
         self.gather = Dense(width + 1, 1, gather, 0.1)
         self.gather = eqx.tree_at(lambda dense: dense.weight, self.gather, self.gather.weight.at[-1].set(1.0))
-        self.likelihood, self.lapse = likelihood, lapse
+        self.likelihood, self.lapse, self.lexicon = likelihood, lapse, lexicon
 
     def __call__(self, candidates: Candidates) -> Reading:
         embedded = self.encoder[1](leaky(self.encoder[0](jnp.moveaxis(candidates, -1, 0))))
-        compatibility = jnp.swapaxes(mixed(self.messages.T, embedded), 0, 1)
+        literal = compatibility = jnp.swapaxes(mixed(self.messages.T, embedded), 0, 1)
+        if self.lexicon:
+            embedded, compatibility = jax.lax.stop_gradient((embedded, compatibility))
         # The first round, of one channel: cheaper than of many that say the same.
         column, most = jnp.mean(compatibility, axis=0), jnp.max(compatibility, axis=0)
         row = [voice(compatibility, axis=1, keepdims=True) for voice in (jnp.mean, jnp.max)]
@@ -241,8 +252,13 @@ class ExchangeNet(eqx.Module):
         cells = leaky(self.spread(jnp.concatenate([heard, jnp.swapaxes(shades, 1, 2)])))
         for exchange in self.rounds:
             cells = exchange(cells)
-        logits = mixed(self.gather.weight[:-1], cells)[0] + compatibility * self.gather.weight[-1, 0]
-        return read(logits, cells, self.likelihood, self.lapse)
+        use = mixed(self.gather.weight[:-1], cells)[0]
+        if self.lexicon:
+            # Twice the logit it was taught: true words stay equals, and no use makes up for being untrue.
+            logits = 2 * compatibility + MOST * jnp.tanh(use / MOST)
+        else:
+            logits = compatibility * self.gather.weight[-1, 0] + use
+        return read(logits, literal, cells, self.likelihood, self.lapse)
 
     @property
     def about_size(self) -> int:

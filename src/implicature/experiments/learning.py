@@ -19,8 +19,8 @@ from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
 
 EXCHANGE = Config()
-EXCHANGE_7 = replace(EXCHANGE, game="numbers-7", iterations=2_000, batch=128)
-PAPER = Config(network="paper", iterations=3_000, batch=128, learning_rate=1e-3)
+EXCHANGE_7 = replace(EXCHANGE, game="numbers-7", iterations=3_000, batch=128)
+PAPER = Config(network="paper", iterations=3_000, batch=128)
 
 SETTINGS: dict[str, Config] = {
     "exchange, grounded, numbers-4": EXCHANGE,

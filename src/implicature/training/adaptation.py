@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import NETWORKS
+from implicature.agents.belief import NETWORKS, ExchangeNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
 from implicature.agents.student import Student
 from implicature.agents.teacher import Teacher
 from implicature.games import Game, Rules
 from implicature.training.config import Config
-from implicature.training.losses import Transition, baseline, returns, student_loss, teacher_loss
+from implicature.training.losses import LESSONS, Transition, baseline, returns, student_loss, teacher_loss
 from implicature.training.parts import mean_over_parts, own_key
 from implicature.training.pretraining import grounding_loss
 
@@ -61,8 +61,10 @@ def new_pair(key: Key[Array, ""], config: Config, features: int, messages: int) 
     width = config.width if config.network == "exchange" else 4 * config.width
 
     def net(key: Key[Array, ""]):
-        build = NETWORKS[config.network]
-        return build(features, messages, key, width, config.depth, config.likelihood, config.lapse)
+        given = features, messages, key, width, config.depth, config.likelihood, config.lapse
+        if config.network == "exchange":
+            return ExchangeNet(*given, lexicon=config.grounded and config.lexicon)
+        return NETWORKS[config.network](*given)
 
     return Pair(Teacher(net(hers), 2 * config.width, value, config.reads_belief), Student(net(his)))
 
@@ -76,7 +78,9 @@ class Learner(eqx.Module):
 
 
 def optimiser(config: Config, iterations: int) -> optax.GradientTransformation:
-    rate = optax.cosine_decay_schedule(config.learning_rate, iterations, alpha=0.02)
+    # A gentle start: the paper network's large message vectors do not survive Adam's first full steps (F-11).
+    peak, low = config.learning_rate, 0.02 * config.learning_rate
+    rate = optax.warmup_cosine_decay_schedule(low, peak, max(1, iterations // 10), max(2, iterations), low)
     return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
 
 
@@ -109,6 +113,11 @@ def grounding_step(config: Config, world: World) -> Step:
 def beta_of(config: Config, rules: Rules) -> float:
     """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16)."""
     return config.beta if config.beta is not None else 20.0 if rules.candidates <= 4 else 10.0
+
+
+def calibration_of(config: Config) -> float:
+    """Softness keeps a grounded protocol true; one that has yet to be made is made faster without (F-18)."""
+    return config.calibration if config.calibration is not None else 1.0 if config.grounded else 0.0
 
 
 class TeacherState(eqx.Module):
@@ -194,7 +203,8 @@ def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -
             live = jnp.sum(played.live, axis=(1, 2), keepdims=True)
             mean = jnp.sum(gains * played.live, axis=(1, 2), keepdims=True) / jnp.maximum(live, 1)
             later = config.gamma * jnp.append(mean[1:], jnp.zeros((1, 1, 1)), axis=0)
-            each = student_loss(played, gains - baseline(played, later, rules.message_cost), config.calibration)
+            advantage = gains - baseline(played, later, rules.message_cost)
+            each = student_loss(played, views.target, advantage, calibration_of(config), LESSONS[config.answers])
             return jnp.mean(each), {"reward": jnp.mean(gains[0]), "student_loss": jnp.mean(each)}
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)

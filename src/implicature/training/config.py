@@ -26,6 +26,8 @@ class Config:
     """How messages compete for a candidate (F-06; appendix B: sigmoid)."""
     lapse: float = 0.05
     """The chance that a message is just anything, as both models of each other see it (F-15)."""
+    lexicon: bool = True
+    """A grounded exchange pair keeps what words were taught to mean; only how it uses them changes (F-20)."""
     width: int = 16
     """Channels of the exchange network's cells; the paper network is four times as wide (F-07)."""
     depth: int = 3
@@ -45,7 +47,7 @@ class Config:
     every_target: bool = True
     """Play each set with every candidate as the target, not with one (F-10)."""
     learning_rate: float = 3e-3
-    """Adam's, at the start of each half phase; falls by a cosine to 2 % (F-11)."""
+    """Adam's, once the first tenth of a half phase has led up to it; falls by a cosine to 2 % (F-11)."""
     beta: float | None = None
     """β of the teacher's softmax (authors' code: 10 or 20); by default 20 with up to 4 candidates, else 10 (F-16)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
@@ -54,8 +56,11 @@ class Config:
     """Discount of later rewards (authors' code: 0.6; the gain itself is not discounted) (F-12)."""
     obverter: float = 1.0
     """λ, the weight of the obverter loss."""
-    calibration: float = 0.5
-    """α: the student's best belief is the posterior to the power 1/α; 0 makes him as sure as he can be (F-18)."""
+    calibration: float | None = None
+    """α: the student's best belief is the posterior to the power 1/α; 0 (REINFORCE as written) makes him as sure as can
+    be. By default 1 in a grounded pair, else 0 (F-18)."""
+    answers: Literal["every", "one"] = "every"
+    """The student learns from every answer that he might have given, or from the one that he gave (paper) (F-19)."""
     replay: int = 16
     """The replay buffer, in batches."""
     target_update: int = 100

@@ -5,15 +5,18 @@ student   J = mean over rounds of  log π_B(a_t) · (R_t − baseline_t),   R_t 
 
 π_B is whether he answers at all, and what he answers by his belief. Being right counts b(a)^−α: with α = 0 as written,
 when the best student is sure of his best guess, and what he is sure of she cannot learn to use otherwise in the next
-phase; with α > 0 the best belief is the posterior to the power 1/α, itself for α = 1 (F-18).
+phase; with α > 0 the best belief is the posterior to the power 1/α, itself for α = 1 (F-18). He learns from the one
+answer that he gave, or, shown the target at the end, from every answer that he might have given (F-19).
 """
+
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from implicature.agents.belief import chosen
+from implicature.agents.belief import Choice, chosen
 from implicature.agents.dialogue import Dialogue
 from implicature.agents.teacher import Teacher
 
@@ -67,16 +70,31 @@ def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -
     return jax.lax.stop_gradient(jnp.sum(answers * played.after, axis=1) + wait * later - cost)
 
 
+def one_answer(played: Dialogue, target: Choice, calibration: float) -> Float[Array, "rounds *#games"]:
+    """What he learns of his belief from the one answer that he gave: Algorithm 1 as written."""
+    answers = played.after
+    answered = played.action < answers.shape[1]
+    own = jax.vmap(chosen)(jnp.append(answers, jnp.ones_like(answers[:, :1]), axis=1), played.action)
+    right = (played.reward > 0) * jnp.maximum(own, LEAST) ** -calibration
+    expected = jnp.sum(answers**2 * jnp.maximum(answers, LEAST) ** -calibration, axis=1)
+    return jnp.log(own + 1e-9) * jax.lax.stop_gradient(answered * (right - expected))
+
+
+def every_answer(played: Dialogue, target: Choice, calibration: float) -> Float[Array, "rounds *#games"]:
+    """The same for all the answers that he might give, each by its chance: the mean of the above, without its noise."""
+    own = jax.vmap(lambda belief: chosen(belief, target))(played.after)
+    return jnp.log(own + 1e-9) * jax.lax.stop_gradient(own * jnp.maximum(own, LEAST) ** -calibration)
+
+
+Lesson = Callable[[Dialogue, Choice, float], Float[Array, "rounds *#games"]]
+LESSONS: dict[str, Lesson] = {"one": one_answer, "every": every_answer}
+
+
 def student_loss(
-    played: Dialogue, advantage: Float[Array, "rounds *#games"], calibration: float
+    played: Dialogue, target: Choice, advantage: Float[Array, "rounds *#games"], calibration: float, lesson: Lesson
 ) -> Float[Array, "*#games"]:
     """−J of each game. Whether to answer is learned from the gain; what to answer from whether it was right."""
-    answers, wait = played.after, played.policy[:, -1]
-    answered = played.action < answers.shape[1]
-    belief = jax.vmap(chosen)(jnp.append(answers, jnp.ones_like(wait)[:, None], axis=1), played.action)
-    right = (played.reward > 0) * jnp.maximum(belief, LEAST) ** -calibration
-    expected = jnp.sum(answers**2 * jnp.maximum(answers, LEAST) ** -calibration, axis=1)
-    surprise = jax.lax.stop_gradient(answered * (right - expected))
-    decided = jnp.log(jnp.where(answered, 1 - wait, wait) + 1e-9)
-    each = decided * jax.lax.stop_gradient(advantage) + jnp.log(belief + 1e-9) * surprise
+    wait = played.policy[:, -1]
+    decided = jnp.log(jnp.where(played.action < played.after.shape[1], 1 - wait, wait) + 1e-9)
+    each = decided * jax.lax.stop_gradient(advantage) + lesson(played, target, calibration)
     return -jnp.sum(each * played.live, axis=0) / played.length

@@ -424,7 +424,12 @@ def read_config(folder: Path) -> Config:
     if unknown := values.keys() - asdict(usual).keys():
         raise ValueError(f"{path} has settings that this version does not know: {', '.join(sorted(unknown))}.")
     for name, value in values.items():
-        optional = {"space": (str, type(None)), "candidates": (int, type(None)), "beta": (float, type(None))}
+        optional = {
+            "space": (str, type(None)),
+            "candidates": (int, type(None)),
+            "beta": (float, type(None)),
+            "calibration": (float, type(None)),
+        }
         kinds = optional.get(name, (type(getattr(usual, name)),))
         if not isinstance(value, kinds) and not (float in kinds and type(value) is int):
             raise ValueError(f"{path} has {value!r} for {name}, which is not of its kind.")
