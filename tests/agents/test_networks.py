@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from implicature.agents.belief import NETWORKS, BeliefNet, Likelihood, mixed, posterior, read, update
+from implicature.agents.belief import NETWORKS, BeliefNet, ExchangeNet, Likelihood, mixed, posterior, read, update
 from implicature.agents.teacher import Teacher
 from implicature.training.adaptation import new_pair
 from implicature.training.config import Config
@@ -119,6 +119,45 @@ def test_mixing_channels_and_its_gradient_are_those_of_a_plain_product():
         assert np.allclose(one, other, atol=1e-5)
 
 
+# With a lexicon: what words mean stays, use is added
+
+
+def wordy(lexicon: bool) -> ExchangeNet:
+    return ExchangeNet(MESSAGES, MESSAGES, jax.random.key(0), 4, 2, lapse=0.0, lexicon=lexicon)
+
+
+def test_at_first_words_are_used_for_what_they_mean():
+    # Twice the logit: the literal chance of a message squared, and normalised again.
+    found = reading(wordy(True), some_candidates(CANDIDATES))
+    squared = np.exp(2 * found.strict)
+    assert np.allclose(np.exp(found.log_likelihood), squared / squared.sum(axis=1, keepdims=True), atol=1e-5)
+
+
+def test_playing_changes_how_words_are_used_but_not_what_they_mean():
+    def moved(lexicon: bool, table: str) -> tuple[bool, bool]:
+        """Whether learning by this table moves the encoder and message vectors, and the rounds of exchange."""
+        grown = jax.tree.map(lambda leaf: leaf + 0.1 if eqx.is_array(leaf) else leaf, wordy(lexicon))
+        loss = eqx.filter_grad(lambda net: jnp.sum(getattr(net(some_candidates(CANDIDATES)), table) ** 2))
+        gradient = loss(grown)
+        return tuple(
+            any(bool(jnp.any(leaf != 0)) for leaf in jax.tree.leaves(part))
+            for part in ((gradient.encoder, gradient.messages), (gradient.rounds, gradient.gather))
+        )  # type: ignore[return-value]
+
+    assert moved(True, "log_likelihood") == (False, True)
+    assert moved(True, "strict") == (True, False)
+    assert moved(False, "log_likelihood") == (True, True)
+
+
+def test_use_cannot_make_up_for_being_untrue():
+    # The literal logits differ by 20 at the least, so by 40 here; use adds or takes at most 5 from each.
+    net = eqx.tree_at(lambda net: net.gather.weight, wordy(True), 1e6 * jnp.ones((5, 1)))
+    net = eqx.tree_at(lambda net: net.messages, net, 1e3 * net.messages)
+    found = reading(net, some_candidates(CANDIDATES))
+    best = np.asarray(found.strict).argmax(axis=1)
+    assert np.array_equal(np.asarray(found.log_likelihood).argmax(axis=1), best)
+
+
 # By hand
 
 
@@ -128,7 +167,7 @@ def test_a_message_that_fits_nobody_leaves_the_prior(kind: Likelihood):
     # candidate says it with chance 0.05 / 3, so it tells nothing.
     logits = jnp.array([[2.0, 0.0, -30.0], [0.0, 2.0, -40.0], [1.0, 1.0, -50.0]])
     prior = jnp.array([0.6, 0.3, 0.1])
-    heard = believed(read(logits, logits, kind, 0.05).log_likelihood, prior)
+    heard = believed(read(logits, logits, logits, kind, 0.05).log_likelihood, prior)
     assert np.allclose(heard[:, -1], prior, atol=1e-5)
     # The others still tell something.
     assert np.abs(heard[:, 0] - prior).max() > 0.05
@@ -137,7 +176,7 @@ def test_a_message_that_fits_nobody_leaves_the_prior(kind: Likelihood):
 def test_softmax_lets_messages_compete_and_sigmoid_does_not():
     # Logits ln 3 and 0. Softmax: 3/4 and 1/4. Sigmoid: 3/4 and 1/2. A lapse of 0.2 over two messages: 0.8 p + 0.1.
     logits = jnp.log(jnp.array([[3.0, 1.0]]))
-    chance = {kind: np.exp(read(logits, logits, kind, 0.2).log_likelihood) for kind in KINDS}
+    chance = {kind: np.exp(read(logits, logits, logits, kind, 0.2).log_likelihood) for kind in KINDS}
     assert np.allclose(chance["softmax"], [[0.7, 0.3]])
     assert np.allclose(chance["sigmoid"], [[0.7, 0.5]])
 

@@ -235,7 +235,7 @@ class ExchangeNet(eqx.Module):
         self.shades = jax.random.normal(shades_key, (SHADES * messages, 2 * width)) / (2 * width) ** 0.5
         self.spread = Dense(5 + SHADES, width, spread_key)
         self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds - 1))
-        self.gather = Dense(width + 1, 1, gather, 0.1)
+        self.gather = Dense(width + 1, 1, gather, 0.0 if lexicon else 0.1)
         self.gather = eqx.tree_at(lambda dense: dense.weight, self.gather, self.gather.weight.at[-1].set(1.0))
         self.likelihood, self.lapse, self.lexicon = likelihood, lapse, lexicon
 
