@@ -40,7 +40,7 @@ class Config:
     """Who adapts first in a phase (paper: the teacher); auto: the student if the pair is grounded (F-17)."""
     iterations: int = 1_000
     """Iterations of each half phase (paper: 10,000)."""
-    pretraining: int = 1_000
+    pretraining: int = 3_000
     """Iterations of Bayesian pretraining, for a grounded pair."""
     batch: int = 256
     """Sets of candidates an iteration (authors' code: 128) (F-10)."""
