@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,27 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert path.read_bytes() == kept
     assert first.stdout == again.stdout
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")
+def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path):
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "learning", "--jobs", "2"]
+    command += ["--only", "exchange, grounded, numbers-4 0", "--out", tmp_path / "rows", "--runs", tmp_path / "runs"]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    end = time.monotonic() + 180
+    while len(list(tmp_path.glob("runs/*/config.json"))) < 2:
+        assert running.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    assert len(children) >= 2
+    running.kill()
+    running.wait()
+    end = time.monotonic() + 30
+    while alive := [child for child in children if Path(f"/proc/{child}/exe").exists()]:
+        assert time.monotonic() < end, alive
+        time.sleep(0.2)
 
 
 def test_rows_of_a_missing_file_are_none(tmp_path: Path):

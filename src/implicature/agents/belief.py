@@ -207,8 +207,9 @@ class ExchangeNet(eqx.Module):
 
     encoder: tuple[Dense, Dense]
     messages: Float[Array, "messages width"]
-    shades: Float[Array, "shades*messages width"]
-    """Further vectors of each message, which set apart cells that are equally true: a pair can settle on one."""
+    shades: Float[Array, "shades*messages width"] | None
+    """With a lexicon, further vectors of each message: they set apart what is equally true, so that a pair can settle
+    on one of two words that are as good."""
     spread: Dense
     rounds: tuple[Exchange, ...]
     gather: Dense
@@ -232,8 +233,9 @@ class ExchangeNet(eqx.Module):
         self.encoder = Dense(features, 2 * width, first), Dense(2 * width, 2 * width, second)
         self.messages = 3 * jax.random.normal(messages_key, (messages, 2 * width)) / (2 * width) ** 0.5
         shades_key, spread_key = jax.random.split(spread)
-        self.shades = jax.random.normal(shades_key, (SHADES * messages, 2 * width)) / (2 * width) ** 0.5
-        self.spread = Dense(5 + SHADES, width, spread_key)
+        shades = jax.random.normal(shades_key, (SHADES * messages, 2 * width)) / (2 * width) ** 0.5
+        self.shades = shades if lexicon else None
+        self.spread = Dense(5 + SHADES * lexicon, width, spread_key)
         self.rounds = tuple(Exchange(width, k) for k in jax.random.split(rounds_key, rounds - 1))
         self.gather = Dense(width + 1, 1, gather, 0.0 if lexicon else 0.1)
         self.gather = eqx.tree_at(lambda dense: dense.weight, self.gather, self.gather.weight.at[-1].set(1.0))
@@ -248,8 +250,10 @@ class ExchangeNet(eqx.Module):
         column, most = jnp.mean(compatibility, axis=0), jnp.max(compatibility, axis=0)
         row = [voice(compatibility, axis=1, keepdims=True) for voice in (jnp.mean, jnp.max)]
         heard = jnp.stack(jnp.broadcast_arrays(compatibility, column, most, *row))
-        shades = mixed(self.shades.T, embedded).reshape(SHADES, -1, *embedded.shape[1:])
-        cells = leaky(self.spread(jnp.concatenate([heard, jnp.swapaxes(shades, 1, 2)])))
+        if self.shades is not None:
+            shades = mixed(self.shades.T, embedded).reshape(SHADES, -1, *embedded.shape[1:])
+            heard = jnp.concatenate([heard, jnp.swapaxes(shades, 1, 2)])
+        cells = leaky(self.spread(heard))
         for exchange in self.rounds:
             cells = exchange(cells)
         use = mixed(self.gather.weight[:-1], cells)[0]

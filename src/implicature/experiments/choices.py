@@ -22,8 +22,12 @@ CHANGES: dict[str, dict[str, object]] = {
     "F-15 no lapse": {"lapse": 0.0},
     "F-16 β 10": {"beta": 10.0},
     "F-17 teacher first": {"first": "teacher"},
-    "F-18 REINFORCE as written": {"calibration": 0.0},
+    "F-18 α 0.5": {"calibration": 0.5},
+    "F-19 from the answer he gave": {"answers": "one"},
+    "F-20 meanings may change": {"lexicon": False},
 }
+GROUNDED = ("F-17", "F-20")
+"""Choices that only a grounded pair has."""
 RUNS = 2
 KEY = RUN
 
@@ -39,7 +43,8 @@ SETTINGS: dict[str, Config] = {
     f"{name}: {change}": config
     for name, usual in USUAL.items()
     for change, changes in CHANGES.items()
-    if (config := changed(usual, changes)) != usual or not changes
+    if ((config := changed(usual, changes)) != usual or not changes)
+    and (usual.grounded or not change.startswith(GROUNDED))
 }
 
 

@@ -18,7 +18,7 @@ from implicature.games import Game, Split
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
 
-EXCHANGE = Config()
+EXCHANGE = Config(iterations=2_000)
 EXCHANGE_7 = replace(EXCHANGE, game="numbers-7", iterations=3_000, batch=128)
 PAPER = Config(network="paper", iterations=3_000, batch=128)
 

@@ -4,6 +4,8 @@ import importlib
 import multiprocessing
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -22,8 +24,15 @@ EXPERIMENTS = {
 
 def one_core(taken: "multiprocessing.Queue[int]") -> None:
     """A worker's first act, before it imports JAX: settle on a core of its own. Small programs gain next to nothing
-    from two cores, so two of them side by side do twice as much."""
+    from two cores, so two of them side by side do twice as much. If the command is killed, so is its worker."""
     os.sched_setaffinity(0, {taken.get()})
+    threading.Thread(target=leave_with, args=(os.getppid(),), daemon=True).start()
+
+
+def leave_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def work(module: str, task: Row, games: int, runs: Path, arguments: list[str]) -> list[Row]:

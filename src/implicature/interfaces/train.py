@@ -25,7 +25,7 @@ from implicature.training.run import Run, open_run, start_run
 
 PAPER_PRESET = {
     "network": "paper", "likelihood": "sigmoid", "iterations": 10_000, "batch": 128, "phases": 3, "grounded": False,
-    "learning_rate": 1e-3, "every_target": False,
+    "learning_rate": 1e-3, "every_target": False, "answers": "one",
 }  # fmt: skip
 
 
