@@ -15,7 +15,7 @@ settings.load_profile("implicature")
 # Whatever the machine has: a batch in two parts, here and in every command that a test runs.
 os.environ["JAX_NUM_CPU_DEVICES"] = "2"
 
-TINY = {"train-games": 2000, "pretraining": 250, "iterations": 750, "phases": 1, "batch": 16, "width": 4, "depth": 1}
+TINY = {"train-games": 2000, "pretraining": 250, "iterations": 2500, "phases": 1, "batch": 16, "width": 4, "depth": 1}
 
 
 class Trained(NamedTuple):
@@ -26,7 +26,7 @@ class Trained(NamedTuple):
 
 @pytest.fixture(scope="session")
 def tiny() -> list[str]:
-    """`implicature train` with these arguments takes seconds: eight chunks, two of grounding, three of each half."""
+    """`implicature train` with these arguments takes seconds: two chunks of grounding, ten of each half."""
     return ["train", *(word for name, value in TINY.items() for word in (f"--{name}", str(value)))]
 
 

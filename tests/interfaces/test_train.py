@@ -63,7 +63,8 @@ def test_the_figures_of_one_pair_have_these_names_and_are_those_of_the_report(wh
     assert code == 0
     assert figures.keys() == FIGURES
     assert figures["games"] == 10_000
-    assert all({"accuracy", "share", "rounds"} == level.keys() for level in figures["by_level"].values())
+    figures_of_a_level = {"accuracy", "share", "rounds", "several", "gain"}
+    assert all(figures_of_a_level == level.keys() for level in figures["by_level"].values())
     assert f"│ accuracy                      │ {100 * figures['accuracy']:.1f} " in whole_run.said
     # Without --json the same as a table.
     _, table, _ = implicature("evaluate", str(whole_run.folder), "--games", "10000")

@@ -99,13 +99,13 @@ def stop(process: subprocess.Popen[str], number: signal.Signals, when: Callable[
 
 @pytest.fixture(scope="module")
 def stopped(tiny: list[str], whole_run, tmp_path_factory: pytest.TempPathFactory) -> Stopped:
-    """One run: interrupted after its first chunk, killed in the teacher's half and in the student's, then let go on.
+    """One run: interrupted after its first chunk, killed in the student's half and in the teacher's, then let go on.
     The whole run comes first, so that all programs are compiled."""
     folder = tmp_path_factory.mktemp("stopped") / "run"
     moments: list[tuple[signal.Signals, Callable[[], bool]]] = [
         (signal.SIGINT, lambda: len(rows(folder)) >= 1),
-        (signal.SIGKILL, lambda: len(rows(folder)) >= 3),
-        (signal.SIGKILL, lambda: len(rows(folder)) >= 6),
+        (signal.SIGKILL, lambda: len(rows(folder)) >= 4),
+        (signal.SIGKILL, lambda: len(rows(folder)) >= 14),
     ]
     stops: list[Stop] = []
     for number, when in moments:
@@ -235,10 +235,10 @@ def test_a_grounded_run_is_pretraining_and_two_halves_a_phase():
 
 def test_a_run_folder_tells_its_config_and_every_chunk(whole_run):
     config = read_config(whole_run.folder)
-    assert (config.iterations, config.pretraining, config.phases) == (750, 250, 1)
-    # Stage and iteration: pretraining in one chunk, each half in three.
+    assert (config.iterations, config.pretraining, config.phases) == (2500, 250, 1)
+    # Stage and iteration: pretraining in one chunk, each half in ten.
     places = [tuple(map(int, np.array(line.split(","))[[0, 3]])) for line in rows(whole_run.folder)]
-    assert places == [(0, 250), (1, 250), *((stage, n) for stage in (2, 3) for n in (250, 500, 750))]
+    assert places == [(0, 250), (1, 250), *((stage, n) for stage in (2, 3) for n in range(250, 2501, 250))]
     assert {file.name for file in whole_run.folder.glob("phase-*")} == {"phase-0.safetensors", "phase-1.safetensors"}
 
 
