@@ -3,6 +3,8 @@
 CSV: a header, then one row an instance; comma, semicolon or tab; UTF-8. Each column is a category and each cell an
 attribute, named by its value, or `column:value` where two columns share the value. If all cells are 0, 1, true or
 false, each column is an attribute instead. A blank cell is no attribute. A first column `name` names the instances.
+A column `picture` names an image file, relative to the table's folder; rows that differ in nothing else are several
+pictures of one instance. Instead of the table, its folder may be named if it has no other .csv file.
 
 JSON: a list of such rows, [{"colour": "blue", "shape": "sphere"}, …]; or a list of instances, each a list of its
 attributes, [["some"], ["some", "all"], …]; or an object around that list, with all but `instances` optional:
@@ -18,9 +20,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from implicature.spaces.pictures import read_pictures
 from implicature.spaces.space import Space
 
 MOST_BYTES = 20_000_000
@@ -31,12 +35,26 @@ MOST_LETTERS = 200
 Names = tuple[str, ...] | None
 
 
+class Rows(NamedTuple):
+    """What a file says: an instance a row, or a picture of one."""
+
+    places: list[str]
+    attributes: list[str]
+    sets: list[list[int]]
+    """The attributes of each row, by number."""
+    categories: Names = None
+    labels: Names = None
+    pictures: list[str] | None = None
+
+
 def load_space(path: str | Path) -> Space:
-    """The space in a .csv, .tsv, .txt or .json file."""
+    """The space in a .csv, .tsv, .txt or .json file, or in a folder with one .csv file."""
     path = Path(path)
     try:
+        if path.is_dir():
+            path = only_table(path)
         if path.exists() and not path.is_file():
-            raise ValueError("This is a folder, a pipe or a device: name a .csv or .json file.")
+            raise ValueError("This is a pipe or a device: name a .csv or .json file.")
         at_most(MOST_BYTES, path.stat().st_size, "bytes")
         if path.suffix.lower() not in READERS:
             raise ValueError(f"A space is read from {', '.join(READERS)}: save it as one of these.")
@@ -45,7 +63,8 @@ def load_space(path: str | Path) -> Space:
         if b"\0" in content:
             raise ValueError("It holds NUL bytes, so it is binary or UTF-16: save it as text in UTF-8.")
         # A file's name may hold line breaks, so both its uses are escaped.
-        return READERS[path.suffix.lower()](repr(path.stem)[1:-1], content.decode("utf-8-sig"))
+        rows = READERS[path.suffix.lower()](content.decode("utf-8-sig"))
+        return drawn(repr(path.stem)[1:-1], rows, path.parent)
     except OSError as error:
         problem = f"It cannot be read ({error.strerror}): check its name and who may read it."
     except UnicodeDecodeError as error:
@@ -54,6 +73,13 @@ def load_space(path: str | Path) -> Space:
     except ValueError as error:
         problem = str(error)
     raise ValueError(f"{str(path)!r}: {problem}")
+
+
+def only_table(folder: Path) -> Path:
+    tables = [path for path in folder.iterdir() if path.suffix.lower() == ".csv" and not path.name.startswith(".")]
+    if len(tables) != 1:
+        raise ValueError(f"This folder has {len(tables) or 'no'} .csv files: leave one in it, or name a file.")
+    return tables[0]
 
 
 def at_most(most: int, number: int, what: str) -> None:
@@ -78,39 +104,49 @@ def clean(text: str, place: str) -> str:
     return text
 
 
-def from_csv(name: str, text: str) -> Space:
+def from_csv(text: str) -> Rows:
     delimiter = max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines = ((f"Line {reader.line_num}", cells) for cells in reader if any(cell.strip() for cell in cells))
     try:
-        return from_rows(name, next(lines, ("", []))[1], lines)
+        return from_rows(next(lines, ("", []))[1], lines)
     except csv.Error as error:
         raise ValueError(f"Line {reader.line_num} is not CSV ({error}): look for a stray quote there.") from None
 
 
-def from_rows(name: str, header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Space:
+def from_rows(header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Rows:
     """Rows of cells, each after its place in the file, under a header of categories or attributes."""
     at_most(MOST_ATTRIBUTES, len(header), "columns")
     header = [clean(column, "The header") for column in header]
     if "" in header:
         raise ValueError(f"Column {header.index('') + 1} has no name in the header: name it or take it out.")
     differ(header, [f"Column {i}" for i in range(1, len(header) + 1)], "name")
-    named = int([column.lower() for column in header[:1]] == ["name"])
-    places, labels, body, known = [], [], [], {"": ""}
+    shown = next((i for i, column in enumerate(header) if column.lower() == "picture"), None)
+    columns = [column for i, column in enumerate(header) if i != shown]
+    named = int([column.lower() for column in columns[:1]] == ["name"])
+    places, labels, pictures, body, known = [], [], [], [], {"": ""}
     for place, cells in rows:
         if len(cells) != len(header):
             raise ValueError(f"{place} has {len(cells)} cells, but the header has {len(header)}: give each column one.")
         places.append(place)
+        if shown is not None:
+            pictures.append(cells[shown].strip())
+            cells = cells[:shown] + cells[shown + 1 :]
         labels += [clean(label, place) for label in cells[:named]]
         cells = [cell.strip() for cell in cells[named:]]
         known.update({cell: clean(cell, place) for cell in cells if cell not in known})
         body.append([known[cell] for cell in cells])
         at_most(MOST_INSTANCES, len(body), "instances")
         at_most(MOST_ATTRIBUTES, len(known) - 1, "attributes")
-    columns, values = header[named:], {cell.lower() for cell in known.values()} - {""}
+    found = attributes_of(columns[named:], body)
+    return Rows(places, *found, tuple(labels) if named else None, pictures if shown is not None else None)
+
+
+def attributes_of(columns: list[str], body: list[list[str]]) -> tuple[list[str], list[list[int]], Names]:
+    """The attributes in some rows, which of them each row has, and their categories."""
+    values = {cell.lower() for cells in body for cell in cells} - {""}
     if values and values <= {"0", "1", "false", "true"}:
-        sets = [[i for i, cell in enumerate(cells) if cell.lower() in ("1", "true")] for cells in body]
-        return drawn(name, places, columns, sets, None, tuple(labels) if named else None)
+        return columns, [[i for i, cell in enumerate(cells) if cell.lower() in ("1", "true")] for cells in body], None
     number: dict[tuple[int, str], int] = {}
     for cells in body:
         number.update({pair: 0 for pair in enumerate(cells) if pair[1]})
@@ -120,10 +156,10 @@ def from_rows(name: str, header: list[str], rows: Iterable[tuple[str, list[str]]
     times = Counter(cell for _, cell in order)
     attributes = [cell if times[cell] == 1 else f"{columns[i]}:{cell}" for i, cell in order]
     sets = [[number[pair] for pair in enumerate(cells) if pair[1]] for cells in body]
-    return drawn(name, places, attributes, sets, tuple(columns[i] for i, _ in order), tuple(labels) if named else None)
+    return attributes, sets, tuple(columns[i] for i, _ in order)
 
 
-def from_json(name: str, text: str) -> Space:
+def from_json(text: str) -> Rows:
     try:
         # Whole numbers and fractions stay the text they are: no digit is lost, and none is too many.
         read = json.loads(text, object_pairs_hook=once, parse_int=str, parse_float=str)
@@ -135,13 +171,13 @@ def from_json(name: str, text: str) -> Space:
         header = sorted(dict.fromkeys(key for row in read for key in row), key=lambda key: key.lower() != "name")
         at_most(MOST_CELLS, len(read) * len(header), "cells")
         rows = ((f"Instance {i}", [row.get(key) for key in header]) for i, row in enumerate(read, 1))
-        return from_rows(name, header, ((place, words(cells, place)) for place, cells in rows))
+        return from_rows(header, ((place, words(cells, place)) for place, cells in rows))
     parts = {"instances": read} if isinstance(read, list) else read
     if not isinstance(parts, dict) or not isinstance(parts.get("instances"), list | dict):
         raise ValueError('It has no instances: write a list of them, or an object with a list of "instances".')
     if unknown := parts.keys() - {"instances", "attributes", "categories", "note"}:
         raise ValueError(f"Its {min(unknown)[:40]!a} is not instances, attributes, categories or note: rename it.")
-    return from_sets(name, parts["instances"], parts.get("attributes"), parts.get("categories"))
+    return from_sets(parts["instances"], parts.get("attributes"), parts.get("categories"))
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -157,7 +193,7 @@ def words(values: object, place: str) -> list[str]:
     return ["" if value is None else str(value).lower() if isinstance(value, bool) else value for value in values]
 
 
-def from_sets(name: str, instances: list | dict[str, object], attributes: object, categories: object) -> Space:
+def from_sets(instances: list | dict[str, object], attributes: object, categories: object) -> Rows:
     """Instances as lists of attributes, with names of their own where they are an object."""
     at_most(MOST_INSTANCES, len(instances), "instances")
     places = [f"Instance {i}" for i in range(1, len(instances) + 1)]
@@ -173,30 +209,43 @@ def from_sets(name: str, instances: list | dict[str, object], attributes: object
         at_most(MOST_ATTRIBUTES, len(number), "attributes")
     found = given or list(number)
     if categories is None:
-        return drawn(name, places, found, sets, None, labels)
+        return Rows(places, found, sets, None, labels)
     if not isinstance(categories, dict) or categories.keys() != set(found):
         raise ValueError('"categories" is not an object with each attribute once: write {"attribute": "category", …}.')
     of = dict(zip(categories, words(list(categories.values()), '"categories"'), strict=True))
-    return drawn(name, places, found, sets, tuple(clean(of[attribute], '"categories"') for attribute in found), labels)
+    return Rows(places, found, sets, tuple(clean(of[attribute], '"categories"') for attribute in found), labels)
 
 
 READERS = {".csv": from_csv, ".tsv": from_csv, ".txt": from_csv, ".json": from_json}
 
 
-def drawn(
-    name: str, places: list[str], attributes: list[str], sets: list[list[int]], categories: Names, labels: Names
-) -> Space:
-    """The table of instances given as sets of attribute numbers, if a game can be played with it."""
-    if len(sets) < 2:
-        raise ValueError(f"It has {'only one instance' if sets else 'no instances'}: a game needs two or more.")
-    if not attributes:
+def drawn(name: str, rows: Rows, folder: Path) -> Space:
+    """The table of these rows, if a game can be played with it."""
+    if not rows.attributes and rows.sets:
         raise ValueError("Its instances have no attributes, so there is nothing to say: give them some.")
-    at_most(MOST_CELLS, len(sets) * len(attributes), "cells")
-    table = np.zeros((len(sets), len(attributes)), dtype=bool)
-    for row, numbers in enumerate(sets):
+    at_most(MOST_CELLS, len(rows.sets) * len(rows.attributes), "cells")
+    table = np.zeros((len(rows.sets), len(rows.attributes)), dtype=bool)
+    for row, numbers in enumerate(rows.sets):
         table[row, numbers] = True
-    differ((row.tobytes() for row in np.packbits(table, axis=1)), places, "attributes")
+    same: dict[Hashable, list[int]] = {}
+    for row, packed in enumerate(np.packbits(table, axis=1)):
+        # Only another picture makes another row of one instance.
+        key = packed.tobytes(), rows.labels and rows.labels[row], None if rows.pictures else row
+        same.setdefault(key, []).append(row)
+    first = [group[0] for group in same.values()]
+    if len(first) < 2:
+        raise ValueError(f"It has {'only one instance' if first else 'no instances'}: a game needs two or more.")
+    places, labels = [rows.places[row] for row in first], rows.labels and tuple(rows.labels[row] for row in first)
+    differ((row.tobytes() for row in np.packbits(table[first], axis=1)), places, "attributes")
     differ(labels or [], places, "name")
     if labels and "" in labels:
         raise ValueError(f"{places[labels.index('')]} has no name: name all instances or none.")
-    return Space(name, tuple(attributes), table, categories, labels)
+    pictures = None
+    if rows.pictures is not None:
+        if "" in rows.pictures:
+            place = rows.places[rows.pictures.index("")]
+            raise ValueError(f"{place} names no picture: give every row one, or take the column out.")
+        differ(rows.pictures, rows.places, "picture")
+        named = list(zip(rows.places, rows.pictures, strict=True))
+        pictures = read_pictures(folder, [[named[row] for row in group] for group in same.values()])
+    return Space(name, tuple(rows.attributes), table[first], rows.categories, labels, pictures)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, UInt8
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,8 @@ class Space:
     """The category of each attribute; None where any attributes may meet in one instance."""
     labels: tuple[str, ...] | None = None
     """A name for each instance; None where its attributes say enough."""
+    pictures: UInt8[np.ndarray, "instances pictures height width 3"] | None = None
+    """As many pictures of each instance, red, green and blue; None where there is nothing to see."""
 
     def __post_init__(self) -> None:
         instances, attributes = self.table.shape
@@ -33,12 +35,25 @@ class Space:
             raise ValueError(f"{len(self.categories)} categories for {attributes} attributes: give each attribute one.")
         if self.labels is not None and len(self.labels) != instances:
             raise ValueError(f"{len(self.labels)} labels for {instances} instances: give each instance one.")
+        if self.pictures is not None:
+            self._check_pictures(self.pictures)
         unique, first = np.unique(self.table, axis=0, return_index=True)
         if len(unique) < instances:
             again = next(i for i in range(instances) if i not in set(first.tolist()))
             raise ValueError(
                 f"The instance {self.label(again)} stands in the space {self.name} twice: instances must differ."
             )
+
+    def _check_pictures(self, pictures: np.ndarray) -> None:
+        if pictures.dtype != np.uint8 or pictures.ndim != 5 or pictures.shape[-1] != 3:
+            raise ValueError(
+                f"Pictures of shape {pictures.shape} and type {pictures.dtype}: give bytes in an array "
+                "instances × pictures × height × width × 3."
+            )
+        if len(pictures) != self.instances:
+            raise ValueError(f"Pictures of {len(pictures)} instances for {self.instances}: give each instance some.")
+        if not pictures.size:
+            raise ValueError(f"The pictures of the space {self.name} are empty: give each instance one or more.")
 
     @property
     def instances(self) -> int:
