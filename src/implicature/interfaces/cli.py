@@ -153,6 +153,33 @@ def bench(json: bool = False, curves: bool = False, picture: Path | None = None)
     run(json, curves, picture)
 
 
+def render(
+    out: Path = Path("pictures"),
+    per_object: int = 1,
+    jitter: bool = False,
+    seed: int = 0,
+    size: int = 128,
+    sheet: Annotated[Path | None, tyro.conf.arg(metavar="PNG")] = None,
+    quiet: bool = False,
+) -> None:
+    """Draw the 288 objects with MuJoCo, as a folder of pictures that can be trained on. Needs implicature[objects].
+
+    Without arguments: the pictures that ship with the package, again.
+
+    Args:
+        out: A new folder, for PNG files and objects.csv, which tells their attributes.
+        per_object: How many pictures of each object; more than one with --jitter.
+        jitter: Vary pose, light, camera and colour.
+        seed: Another seed varies them otherwise.
+        size: Width and height of a picture in pixels.
+        sheet: The contact sheet; by default sheet.png in the folder.
+        quiet: No progress bar.
+    """
+    from implicature.interfaces.render import render as run
+
+    run(out, per_object, jitter, seed, size, sheet, quiet)
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain,
     "train": train,
@@ -160,6 +187,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "watch": watch,
     "reproduce": reproduce,
     "bench": bench,
+    "render": render,
 }
 
 

@@ -80,7 +80,7 @@ def short(text: str) -> str:
 def named_space(name: str) -> Space:
     if name in SPACES:
         return SPACES[name]()
-    if not Path(name).suffix:
+    if not Path(name).suffix and not Path(name).is_dir():
         raise ValueError(f"No space is called {short(name)}: choose {', '.join(SPACES)} or a .csv or .json file.")
     return load_space(name)
 

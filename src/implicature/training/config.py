@@ -11,7 +11,8 @@ class Config:
     game: str = "numbers-4"
     """The game: numbers-4, numbers-7, objects-4, objects-7."""
     space: str | None = None
-    """A space of your own instead: a CSV or JSON file (then say how many --candidates)."""
+    """A space of your own instead: a CSV or JSON file, or a folder of pictures with a CSV (then say how many
+    --candidates)."""
     candidates: int | None = None
     """Candidates in a game; by default those of the named game."""
     rounds: int = 1
