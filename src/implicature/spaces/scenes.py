@@ -43,7 +43,7 @@ class View(NamedTuple):
     value: float = 0.9
     camera: tuple[float, float, float] = (0.0, 0.0, 1.0)
     """Degrees aside and up, and the distance as a factor."""
-    light: tuple[float, float] = (0.7, -0.1)
+    light: tuple[float, float] = (0.8, -0.2)
     """Where the light goes, along x and y, while it falls by 1."""
     bright: float = 1.0
 
@@ -53,14 +53,14 @@ def varied(random: np.random.Generator) -> View:
         return float(random.uniform(middle - by, middle + by))
 
     return View(
-        shift=(around(0, 0.06), around(0, 0.06)),
-        turn=around(0, np.pi / 4),  # all there is for a square, and an ellipsoid's long side stays in sight
-        hue=around(0, 0.03),
+        shift=(around(0.0, 0.06), around(0.0, 0.06)),
+        turn=around(0.0, np.pi / 4),  # all there is for a square, and an ellipsoid's long side stays in sight
+        hue=around(0.0, 0.03),
         saturation=around(0.85, 0.12),
         value=around(0.85, 0.12),
-        camera=(around(0, 5), around(0, 4), around(1, 0.05)),
-        light=(around(0.2, 0.7), around(0, 0.4)),
-        bright=around(1, 0.2),
+        camera=(around(0.0, 5.0), around(0.0, 4.0), around(1.0, 0.05)),
+        light=(around(0.2, 0.7), around(0.0, 0.4)),
+        bright=around(1.0, 0.2),
     )
 
 
