@@ -47,3 +47,14 @@ def two_pairs(whole_run: Trained, tmp_path_factory: pytest.TempPathFactory) -> P
     for _ in start_run(folder, replace(read_config(whole_run.folder), seeds=2, phases=0)).train():
         pass
     return folder
+
+
+@pytest.fixture(scope="session")
+def can_draw() -> None:
+    """For tests that draw: skipped only where MuJoCo or a GL library is missing, and then with what to install."""
+    from implicature.spaces.scenes import Stage
+
+    try:
+        Stage(16).close()
+    except ValueError as missing:
+        pytest.skip(str(missing))

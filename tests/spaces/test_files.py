@@ -180,9 +180,9 @@ def test_a_bad_json_file_is_refused_in_one_sentence(tmp_path: Path, content: str
 
 def test_what_is_no_readable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert refusal(tmp_path / "missing.csv").startswith("It cannot be read (No such file or directory)")
-    assert refusal(tmp_path).startswith("This is a folder")
+    assert refusal(tmp_path).startswith("This folder has no .csv files: leave one in it")
     os.mkfifo(tmp_path / "pipe.csv")
-    assert refusal(tmp_path / "pipe.csv").startswith("This is a folder, a pipe")
+    assert refusal(tmp_path / "pipe.csv").startswith("This is a pipe or a device")
     assert refusal(tmp_path / ("long" * 100)).startswith("It cannot be read (File name too long)")
     (tmp_path / "two\nlines.csv").write_text("a,b\n")
     assert refusal(tmp_path / "two\nlines.csv").startswith("It has no instances")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import islice, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from implicature.spaces import objects
 from implicature.spaces.objects import CATEGORIES
 from implicature.spaces.pictures import contact_sheet, object_pictures
 from implicature.spaces.scenery import HALVES, SIZES, cone_mesh, pyramid_mesh
-from implicature.spaces.scenes import HUES, PLACES, Stage, View, draw_objects, varied
+from implicature.spaces.scenes import HUES, PLACES, View, draw_objects, varied
 
 THINGS = list(product(*CATEGORIES.values()))
 # Degrees on the colour circle, by the names' meaning.
@@ -22,21 +23,12 @@ DEGREES = {"red": 0, "yellow": 60, "green": 120, "cyan": 180, "blue": 240, "mage
 
 
 @pytest.fixture(scope="session")
-def clean() -> np.ndarray:
-    return drawn()
-
-
-@pytest.fixture(scope="session")
-def jittered() -> np.ndarray:
+def jittered(can_draw: None) -> np.ndarray:
     return drawn(jitter=True, seed=1)
 
 
 def drawn(number: int | None = None, **how) -> np.ndarray:
-    """Pictures fresh from MuJoCo, where it can draw at all."""
-    try:
-        Stage(16).__exit__()
-    except ValueError as missing:
-        pytest.skip(str(missing))
+    """Pictures fresh from MuJoCo."""
     return np.stack([picture for _, picture in islice(draw_objects(**how), number)])
 
 
@@ -53,10 +45,11 @@ def degrees(picture: np.ndarray) -> float:
 
 def check_pixels(pictures: np.ndarray) -> None:
     """Colour by hue, place by the middle of the object's pixels, size by their number."""
-    areas: dict[tuple[str, str, str], dict[str, list[int]]] = {}
+    areas: dict[tuple[str, str], dict[str, list[int]]] = {}
     for (colour, shape, size, place), picture in zip(THINGS, pictures, strict=True):
         rows, columns = np.nonzero(coloured(picture))
-        turned = {name: abs((degrees(picture) - own + 180) % 360 - 180) for name, own in DEGREES.items()}
+        hue = degrees(picture)
+        turned = {name: abs((hue - own + 180) % 360 - 180) for name, own in DEGREES.items()}
         assert min(turned, key=turned.__getitem__) == colour
         across, down = ("left", "right")[int(columns.mean() > 63.5)], ("upper", "lower")[int(rows.mean() > 63.5)]
         assert f"{down}-{across}" == place
@@ -100,22 +93,6 @@ def test_there_is_a_shadow_beside_every_object():
         assert dark.sum() > 5
 
 
-def test_the_shipped_pictures_are_those_that_mujoco_draws(clean: np.ndarray):
-    differences = np.abs(clean.astype(int) - object_pictures())
-    assert differences.mean() < 0.3  # any GL: edges and shadows are cut a little otherwise
-    if b"llvmpipe" in gl_name():
-        # The stack they were drawn with; a processor without fused products rounds seven values otherwise.
-        assert differences.max() <= 1
-        assert (differences > 0).sum() <= 20
-
-
-def gl_name() -> bytes:
-    with Stage(16):
-        from OpenGL import GL
-
-        return GL.glGetString(GL.GL_RENDERER)
-
-
 def test_a_varied_picture_depends_on_the_seed_its_object_and_its_number_alone(jittered: np.ndarray):
     assert np.array_equal(drawn(3, jitter=True, seed=1), jittered[:3])
     assert np.array_equal(drawn(6, jitter=True, seed=1, per_object=2)[::2], jittered[:3])
@@ -130,7 +107,7 @@ def test_a_view_varies_pose_light_camera_and_colour():
         assert len({getattr(view, name) for view in views}) == 50
 
 
-def test_pictures_are_drawn_in_other_sizes():
+def test_pictures_are_drawn_in_other_sizes(can_draw: None):
     assert drawn(1, size=32).shape == (1, 32, 32, 3)
 
 
@@ -144,7 +121,7 @@ def test_pictures_are_drawn_in_other_sizes():
         ({"seed": -1}, "The seed -1 is negative"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_in_one_sentence(how: dict[str, int], sentence: str):
+def test_what_cannot_be_drawn_is_refused_in_one_sentence(how: dict[str, Any], sentence: str):
     with pytest.raises(ValueError, match=f"^{sentence}.*\\.$"):
         next(draw_objects(**how))
 

@@ -5,7 +5,7 @@ import pytest
 
 from implicature.spaces import SPACES, Space, number_sets, objects
 from implicature.spaces.objects import CATEGORIES
-from implicature.spaces.space import space_of_sets
+from implicature.spaces.space import check_pictures, space_of_sets
 
 TWO = np.array([[True, False], [True, True]])
 
@@ -87,3 +87,24 @@ def test_attributes_of_sets_keep_their_first_order():
 def test_what_is_no_space_is_refused_in_one_sentence(attributes, table, categories, labels, sentence: str):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         Space("s", attributes, table, categories, labels)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "sentence"),
+    [
+        ((2, 8, 8, 3), np.uint8, "Pictures of shape (2, 8, 8, 3) and type uint8: give bytes in an array"),
+        ((2, 1, 8, 8, 4), np.uint8, "Pictures of shape (2, 1, 8, 8, 4) and type uint8: give bytes in an array"),
+        ((2, 1, 8, 8, 3), float, "Pictures of shape (2, 1, 8, 8, 3) and type float64: give bytes in an array"),
+        ((3, 1, 8, 9, 3), np.uint8, "1 pictures of 3 instances, 8 × 9 pixels, for 2 instances: give each at least one"),
+        ((2, 0, 8, 8, 3), np.uint8, "0 pictures of 2 instances, 8 × 8 pixels, for 2 instances: give each at least one"),
+    ],
+)
+def test_what_are_no_pictures_of_the_instances_is_refused_in_one_sentence(shape, kind, sentence: str):
+    # As Space does itself: while tests run, its types refuse most of these first.
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}.*\\.$"):
+        check_pictures(np.zeros(shape, kind), instances=2)
+
+
+def test_a_space_checks_its_pictures():
+    with pytest.raises(ValueError, match="0 pictures of 2 instances"):
+        Space("s", ("a", "b"), TWO, pictures=np.zeros((2, 0, 8, 8, 3), np.uint8))

@@ -9,6 +9,7 @@ import colorsys
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import product
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -76,7 +77,7 @@ def draw_objects(
         raise ValueError(f"Without jitter all {per_object} pictures of an object are the same: add --jitter.")
     if seed < 0:
         raise ValueError(f"The seed {seed} is negative: take 0 or more.")
-    with Stage(size) as stage:
+    with closing(Stage(size)) as stage:
         for number, thing in enumerate(product(*CATEGORIES.values())):
             for copy in range(per_object):
                 # A picture depends on the seed, its object and its number alone.
@@ -122,10 +123,7 @@ class Stage:
             raise ValueError(without_gl(problem)) from None
         self.glow = self.model.light_diffuse.copy()
 
-    def __enter__(self) -> "Stage":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.renderer.close()
 
     def draw(self, thing: tuple[str, ...], view: View) -> Picture:

@@ -36,24 +36,13 @@ class Space:
         if self.labels is not None and len(self.labels) != instances:
             raise ValueError(f"{len(self.labels)} labels for {instances} instances: give each instance one.")
         if self.pictures is not None:
-            self._check_pictures(self.pictures)
+            check_pictures(self.pictures, instances)
         unique, first = np.unique(self.table, axis=0, return_index=True)
         if len(unique) < instances:
             again = next(i for i in range(instances) if i not in set(first.tolist()))
             raise ValueError(
                 f"The instance {self.label(again)} stands in the space {self.name} twice: instances must differ."
             )
-
-    def _check_pictures(self, pictures: np.ndarray) -> None:
-        if pictures.dtype != np.uint8 or pictures.ndim != 5 or pictures.shape[-1] != 3:
-            raise ValueError(
-                f"Pictures of shape {pictures.shape} and type {pictures.dtype}: give bytes in an array "
-                "instances × pictures × height × width × 3."
-            )
-        if len(pictures) != self.instances:
-            raise ValueError(f"Pictures of {len(pictures)} instances for {self.instances}: give each instance some.")
-        if not pictures.size:
-            raise ValueError(f"The pictures of the space {self.name} are empty: give each instance one or more.")
 
     @property
     def instances(self) -> int:
@@ -74,6 +63,20 @@ class Space:
             return [0] * len(self.attributes)
         order = list(dict.fromkeys(self.categories))
         return [order.index(category) for category in self.categories]
+
+
+def check_pictures(pictures: np.ndarray, instances: int) -> None:
+    """Raise a sentence for what are not pictures of so many instances."""
+    if pictures.dtype != np.uint8 or pictures.ndim != 5 or pictures.shape[-1] != 3:
+        raise ValueError(
+            f"Pictures of shape {pictures.shape} and type {pictures.dtype}: give bytes in an array "
+            "instances × pictures × height × width × 3."
+        )
+    if len(pictures) != instances or not pictures.size:
+        raise ValueError(
+            f"{pictures.shape[1]} pictures of {len(pictures)} instances, {pictures.shape[2]} × {pictures.shape[3]} "
+            f"pixels, for {instances} instances: give each at least one that is not empty."
+        )
 
 
 def space_of_sets(name: str, sets: list[list[str]], categories: tuple[str, ...] | None = None) -> Space:
