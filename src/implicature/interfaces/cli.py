@@ -41,8 +41,8 @@ def explain(
         depth: How many times teacher and student think about each other, 0 to 100.
         beta: The teacher's rationality, 0 to 1000: how strongly she prefers the message he understands best.
         start: The literal teacher: "share" picks any true message, 1/|o| each; "indicator" only weighs truth.
-        space: Where the names come from: numbers-10, numbers-12, objects, or a .csv or .json file, whose
-            instances may be candidates by name, too. Without it any names will do.
+        space: Where the names come from: numbers-10, numbers-12, objects, a .csv or .json file, whose
+            instances may be candidates by name, too, or a folder. Without it any names will do.
         json: Print one JSON object instead.
     """
     from implicature.interfaces.explain import explain as run

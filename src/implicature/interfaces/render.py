@@ -35,7 +35,7 @@ def render(out: Path, per_object: int, jitter: bool, seed: int, size: int, sheet
     except OSError as error:
         raise ValueError(f"The pictures cannot be written ({error.strerror or error}): check --out, --sheet.") from None
     print(f"{total:,} pictures in {out}, contact sheet {sheet}")
-    print(f"Train on them:  implicature train --space {shlex.quote(str(out))} --candidates 4")
+    print(f"As a space:  implicature train --space {shlex.quote(str(out))} --candidates 4")
 
 
 def check(out: Path, sheet: Path, per_object: int) -> None:
