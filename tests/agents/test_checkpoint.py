@@ -20,7 +20,7 @@ from implicature.training.config import Config
 
 
 def pair(seed: int, width: int = 2) -> Pair:
-    return new_pair(jax.random.key(seed), Config(width=width, depth=1), 3, 3)
+    return new_pair(jax.random.key(seed), Config(width=width, depth=1), jnp.eye(3), 3)
 
 
 MINE, OTHER, WIDER = pair(0), pair(1), pair(0, width=3)

@@ -174,7 +174,7 @@ def test_in_equivalent_games_he_hears_the_renamed_message():
 
 
 CANDIDATES, MESSAGES = 4, 6
-PAIR = new_pair(jax.random.key(1), Config(width=4, depth=1), MESSAGES, MESSAGES)
+PAIR = new_pair(jax.random.key(1), Config(width=4, depth=1), jnp.eye(MESSAGES), MESSAGES)
 RULES = Rules(CANDIDATES, rounds=2, message_cost=0.1)
 FEATURES = jax.random.bernoulli(jax.random.key(2), 0.4, (64, CANDIDATES, MESSAGES)).astype(jnp.float32)
 ORDERS = jnp.array([np.random.default_rng(i).permutation(CANDIDATES) for i in range(64)])

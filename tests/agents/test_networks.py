@@ -21,7 +21,10 @@ CANDIDATES, MESSAGES = 5, 6
 KINDS = get_args(Likelihood)
 NETS: dict[str, BeliefNet] = {
     f"{network}, {kind}": new_pair(
-        jax.random.key(0), replace(Config(width=4, depth=2), network=network, likelihood=kind), MESSAGES, MESSAGES
+        jax.random.key(0),
+        replace(Config(width=4, depth=2), network=network, likelihood=kind),
+        jnp.eye(MESSAGES),
+        MESSAGES,
     ).student.belief
     for network in NETWORKS
     for kind in KINDS

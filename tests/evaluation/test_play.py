@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from implicature.agents.exact import greedy_accuracy, soft_recursion
+from implicature.agents.perception import Sights
 from implicature.evaluation import play
 from implicature.evaluation.accuracy import hard_games, hardness
 from implicature.evaluation.play import Played, play_games, summary
@@ -70,7 +71,8 @@ def played(depth: int, games: Game = GAMES, space: Space = SPACE, equivalent: bo
     categories = jnp.asarray(space.category_numbers()) if equivalent else None
     rules = Rules(games.candidates.shape[1], message_cost=0.1)
     teacher, student = ExactTeacher(depth), ExactStudent(depth)
-    return play_games(teacher, student, truth.astype(jnp.float32), truth, games, rules, categories, seed)
+    symbols = truth.astype(jnp.float32)
+    return play_games(teacher, student, Sights(symbols, symbols), truth, games, rules, categories, seed)
 
 
 @pytest.mark.parametrize("depth", [0, 2])

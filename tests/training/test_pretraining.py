@@ -38,7 +38,7 @@ def beliefs(net, games: Game) -> tuple[jax.Array, jax.Array]:
 
     def one(candidates):
         exact = student(literal_teacher(TRUTH[candidates]), PRIOR, jnp.tile(PRIOR[:, None], TRUTH.shape[1]))
-        return posterior(net(WORLD.features[candidates]).log_likelihood, PRIOR), exact
+        return posterior(net(WORLD.looks[candidates]).log_likelihood, PRIOR), exact
 
     return jax.vmap(one)(games.candidates)
 
@@ -47,13 +47,13 @@ def beliefs(net, games: Game) -> tuple[jax.Array, jax.Array]:
 def pretrained() -> tuple:
     """A network before and after a short pretraining, and the mean loss of its first and second half."""
     config = Config(pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2, lapse=0.05)
-    net = new_pair(jax.random.key(2), config, *[TRUTH.shape[1]] * 2).student.belief
+    net = new_pair(jax.random.key(2), config, WORLD.looks, TRUTH.shape[1]).student.belief
     run = eqx.filter_jit(
         lambda state, start: iterate(grounding_step(config, WORLD), jax.random.key(3), state, start, 300)
     )
-    half, first = run(learner(net, config, 600), jnp.asarray(0))
+    half, first = run(learner((net, None), config, 600), jnp.asarray(0))
     whole, second = run(half, jnp.asarray(300))
-    return net, whole.model, float(first["grounding_loss"]), float(second["grounding_loss"])
+    return net, whole.model[0], float(first["grounding_loss"]), float(second["grounding_loss"])
 
 
 def test_pretraining_makes_beliefs_those_of_the_exact_literal_student():
@@ -88,7 +88,7 @@ def test_the_loss_of_the_exact_student_is_the_entropy_of_his_beliefs():
     # has a loss near 0, whatever the prior. A network that knows nothing has at least the prior's entropy on average.
     truth = jnp.eye(2, dtype=bool)
     config = Config(network="paper", width=2, depth=0)
-    net = new_pair(jax.random.key(0), config, 2, 2).student.belief
+    net = new_pair(jax.random.key(0), config, jnp.eye(2), 2).student.belief
 
     def with_messages(table: jax.Array):
         width = net.messages.shape[1]

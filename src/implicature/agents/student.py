@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from implicature.agents.belief import Belief, BeliefNet, Candidates, Choice, Reading, update
+from implicature.agents.perception import Eyes
 from implicature.agents.teacher import entropy
 
 Policy = Float[Array, "actions *#games"]
@@ -21,11 +22,13 @@ class Student(eqx.Module):
     belief: BeliefNet
     slope: Float[Array, ""]
     offset: Float[Array, ""]
+    eyes: Eyes | None
 
-    def __init__(self, belief: BeliefNet, slope: float = 4.0, offset: float = -2.0):
+    def __init__(self, belief: BeliefNet, slope: float = 4.0, offset: float = -2.0, eyes: Eyes | None = None):
         self.belief = belief
         # Of a dtype of their own: a weak type would become a strong one in the first step, and be compiled for twice.
         self.slope, self.offset = jnp.asarray(slope, jnp.float32), jnp.asarray(offset, jnp.float32)
+        self.eyes = eyes
 
     def read(self, candidates: Candidates) -> Reading:
         return self.belief(candidates)

@@ -24,6 +24,7 @@ from implicature.agents.belief import (
     posterior,
     update,
 )
+from implicature.agents.perception import Eyes
 
 Values = Float[Array, "messages *#games"]
 
@@ -41,14 +42,23 @@ class Teacher(eqx.Module):
     expected: Float[Array, "2 hidden"] | None
     """and in the predicted belief: how much he would believe the target, and his entropy."""
     out: Dense
+    eyes: Eyes | None
 
-    def __init__(self, belief: BeliefNet, width: int, key: Key[Array, ""], reads_belief: bool = True):
+    def __init__(
+        self,
+        belief: BeliefNet,
+        width: int,
+        key: Key[Array, ""],
+        reads_belief: bool = True,
+        eyes: Eyes | None = None,
+    ):
         about, out = jax.random.split(key)
         self.belief = belief
         first = Dense(belief.about_size + 2 * reads_belief, width, about)
         self.about = eqx.tree_at(lambda dense: dense.weight, first, first.weight[: belief.about_size])
         self.expected = first.weight[belief.about_size :] if reads_belief else None
         self.out = Dense(width, 1, out, 0.0)
+        self.eyes = eyes
 
     def read(self, candidates: Candidates) -> Reading:
         return self.belief(candidates)

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from implicature.agents.dialogue import Views, dialogue, greedily
+from implicature.agents.perception import Sights
 from implicature.evaluation.accuracy import hard_games, hardness
 from implicature.evaluation.teaching import levels, positive_rtd
 from implicature.games import Game, Rules, equivalent_instances, sample_renaming
@@ -47,16 +48,28 @@ def _play(key: Key[Array, ""], teacher: Any, student: Any, views: Views, truth: 
     return jax.vmap(one)(jax.random.split(key, len(truth)), views, truth)
 
 
+def any_look(
+    key: Key[Array, ""], sights: Sights, truth: Bool[Array, "instances messages"], instances: Int[Array, "*some"]
+) -> Int[Array, "*some"]:
+    """Each instance in one of its looks."""
+    variety = len(sights.hers) // len(truth)
+    return instances * variety + jax.random.randint(key, instances.shape, 0, variety)
+
+
 @eqx.filter_jit
 def equivalent_views(
-    key: Key[Array, ""], features: Array, truth: Bool[Array, "instances messages"], categories: Array, games: Game
+    key: Key[Array, ""], sights: Sights, truth: Bool[Array, "instances messages"], categories: Array, games: Game
 ) -> tuple[Views, Bool[Array, ""]]:
     """The student sees renamed candidates and hears renamed messages; whether every renamed candidate exists."""
 
     def one(key: Array, game: Game) -> tuple[Views, Array]:
+        key, her_key, his_key = jax.random.split(key, 3)
         renaming = sample_renaming(key, categories)
         his = equivalent_instances(truth[game.student_candidates], truth, renaming)
-        return Views(features[game.candidates], features[his], game.target, game.order, renaming), jnp.all(his >= 0)
+        her_looks = any_look(her_key, sights, truth, game.candidates)
+        his_looks = any_look(his_key, sights, truth, his)
+        views = Views(sights.hers[her_looks], sights.his[his_looks], game.target, game.order, renaming)
+        return views, jnp.all(his >= 0)
 
     views, exist = jax.vmap(one)(jax.random.split(key, len(games.target)), games)
     return views, jnp.all(exist)
@@ -65,7 +78,7 @@ def equivalent_views(
 def play_games(
     teacher: Any,
     student: Any,
-    features: Float[Array, "instances ..."],
+    sights: Sights,
     truth: Bool[Array, "instances messages"],
     games: Game,
     rules: Rules,
@@ -81,10 +94,11 @@ def play_games(
         part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:
-            his = features[jax.vmap(lambda game: game.student_candidates)(part)]
-            views = jax.vmap(Views)(features[part.candidates], his, part.target, part.order)
+            looks = any_look(views_key, sights, truth, part.candidates)
+            his = jnp.take_along_axis(looks, part.order, axis=1)
+            views = jax.vmap(Views)(sights.hers[looks], sights.his[his], part.target, part.order)
         else:
-            views, exist = equivalent_views(views_key, features, truth, categories, part)
+            views, exist = equivalent_views(views_key, sights, truth, categories, part)
             if not bool(exist):
                 raise ValueError(
                     "Renaming the attributes of this space leads to instances that it does not have: equivalent games "

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,24 +14,37 @@ from implicature.training.run import Setting, instances_of
 
 
 def held_out_games(
-    setting: Setting, games: int, seed: int, candidates: int | None = None, split: Split = "test"
+    setting: Setting,
+    games: int,
+    seed: int,
+    candidates: int | None = None,
+    split: Split = "test",
+    novel: bool = False,
 ) -> Game:
-    """Games that were not trained with. Those to test are of unseen instances where the run held some out; choices are
-    made by validation games."""
+    """Games that were not trained with. Those to test are of unseen instances where the run held some out, or, with
+    `novel`, have an unseen target among any others (table 3); choices are made by validation games."""
     config = setting.config
     instances = instances_of(config, setting.space, seen=split != "test")
+    targets = None
+    if novel:
+        if config.instances >= 1:
+            raise ValueError(
+                "This pair has trained with all instances, so no target is novel: train with --instances 0.8."
+            )
+        instances, targets = jnp.arange(setting.space.instances), instances
     if not 0 <= seed < 2**31:
         raise ValueError(f"{seed} is not a seed: take a whole number from 0 to 2 billion.")
     number = setting.rules.candidates if candidates is None else candidates
     check_games(setting.space, number, len(instances))
     key = jax.random.fold_in(jax.random.key(config.split), 1_000 + seed)
-    return draw_games(key, games, number, instances, split, config.split)
+    return draw_games(key, games, number, instances, split, config.split, targets)
 
 
 def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False) -> Played:
     rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
     categories = jnp.asarray(setting.space.category_numbers()) if equivalent else None
-    return play_games(pair.teacher, pair.student, setting.world.features, setting.world.truth, games, rules, categories)
+    sights = eqx.filter_jit(pair.sights)(setting.world.looks)
+    return play_games(pair.teacher, pair.student, sights, setting.world.truth, games, rules, categories)
 
 
 def over_pairs(each: list[dict[str, Any]]) -> dict[str, Any]:

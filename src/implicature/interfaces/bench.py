@@ -24,7 +24,7 @@ from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import World, new_pair, student_step, teacher_step
 from implicature.training.config import Config
 from implicature.training.parts import placed
-from implicature.training.run import Stage, advance, begin, over_seeds
+from implicature.training.run import Stage, advance, all_sights, begin, over_seeds
 
 ITERATIONS = 50
 CANDIDATES = (2, 4, 8, 16)
@@ -76,16 +76,17 @@ def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str
     messages = world.truth.shape[1]
     rules = Rules(world.games.candidates.shape[1], config.rounds, config.message_cost)
     keys = jax.random.key(0, impl="rbg")[None]
-    pairs = eqx.filter_jit(over_seeds(lambda key: new_pair(key, config, messages, messages)))(keys)
+    pairs = eqx.filter_jit(over_seeds(lambda key: new_pair(key, config, world.looks, messages)))(keys)
+    sights = all_sights(pairs, world.looks)
     spent = flops = compiling = 0.0
     for agent in ("teacher", "student"):
         stage = Stage(1, agent, ITERATIONS)
         states = over_seeds(lambda pair, stage=stage: begin(stage, pair, config, rules))(pairs)
-        given = placed((world, pairs, states), config.batch)
+        given = placed((world, pairs, sights, states), config.batch)
 
         def half(stage: Stage = stage, given: Any = given) -> Any:
-            world, pairs, states = given
-            end = advance(stage, config, rules, world, keys, pairs, states, jnp.asarray(0), ITERATIONS)
+            world, pairs, sights, states = given
+            end = advance(stage, config, rules, world, keys, pairs, sights, states, jnp.asarray(0), ITERATIONS)
             return eqx.filter(end, eqx.is_array)
 
         begun = time.perf_counter()
@@ -95,13 +96,13 @@ def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str
         compiling += max(0.0, first - took)
         spent += took / ITERATIONS
 
-        def once(key: Any, pairs: Any, states: Any, agent: str = agent) -> Any:
-            pair, state = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, (pairs, states))
+        def once(key: Any, *every: Any, agent: str = agent) -> Any:
+            pair, sights, state = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, every)
             if agent == "teacher":
-                return teacher_step(config, world, rules, pair.student)(key, state)
-            return student_step(config, world, rules, pair.teacher)(key, state)
+                return teacher_step(config, world, rules, pair.student, sights)(key, state)
+            return student_step(config, world, rules, pair.teacher, sights)(key, state)
 
-        cost = eqx.filter_jit(once).lower(keys[0], pairs, states).lowered.cost_analysis()
+        cost = eqx.filter_jit(once).lower(keys[0], pairs, sights, states).lowered.cost_analysis()
         flops += cost["flops"] if cost else float("nan")
     games = 2 * config.batch * (rules.candidates if config.every_target else 1)
     return {"games": games / spent, "flops": flops / spent, "compile_seconds": compiling}

@@ -11,7 +11,7 @@ from implicature.agents.dialogue import dialogue, greedily
 from implicature.evaluation.runs import held_out_games
 from implicature.evaluation.teaching import levels
 from implicature.games import Game
-from implicature.training.adaptation import Pair
+from implicature.training.adaptation import Pair, views
 from implicature.training.run import Run
 
 
@@ -28,8 +28,9 @@ def transcript(pair: Pair, run: Run, game: Game) -> str:
     """What is said and thought in one game."""
     setting = run.setting
     space, rules = setting.space, setting.rules
+    shown = views(setting.world.shown(jax.random.key(0), game), eqx.filter_jit(pair.sights)(setting.world.looks))
     played = eqx.filter_jit(dialogue)(
-        jax.random.key(0), pair.teacher, pair.student, setting.world.views(game), rules, greedily, greedily, told=False
+        jax.random.key(0), pair.teacher, pair.student, shown, rules, greedily, greedily, told=False
     )
     lines = []
     for i in range(int(played.length)):

@@ -12,15 +12,16 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import NETWORKS, ExchangeNet
+from implicature.agents.belief import NETWORKS, BeliefNet, ExchangeNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
+from implicature.agents.perception import FEATURES, Eyes, Looks, Sights, looked_at, seen
 from implicature.agents.student import Student
 from implicature.agents.teacher import Teacher
 from implicature.games import Game, Rules
 from implicature.training.config import Config
 from implicature.training.losses import LESSONS, Transition, baseline, returns, student_loss, teacher_loss
 from implicature.training.parts import mean_over_parts, own_key
-from implicature.training.pretraining import grounding_loss
+from implicature.training.pretraining import GLIMPSES, glimpsed, grounding_loss, looking_loss
 
 Info = dict[str, Float[Array, ""]]
 Step = Callable[[Key[Array, ""], Any], tuple[Any, Info]]
@@ -29,15 +30,24 @@ Step = Callable[[Key[Array, ""], Any], tuple[Any, Info]]
 class World(eqx.Module):
     """What the games are made of: how instances look, what is true of them, and the training games."""
 
-    features: Float[Array, "instances ..."]
+    looks: Looks
     truth: Bool[Array, "instances messages"]
     games: Game
 
-    def views(self, game: Game) -> Views:
-        return Views(self.features[game.candidates], self.features[game.student_candidates], game.target, game.order)
+    @property
+    def variety(self) -> int:
+        """Looks of each instance."""
+        return len(self.looks) // len(self.truth)
+
+    def shown(self, key: Key[Array, ""], game: Game) -> Game:
+        """The game with looks for candidates: each instance in any of its own."""
+        if self.variety == 1:
+            return game
+        any_look = jax.random.randint(key, game.candidates.shape, 0, self.variety)
+        return Game(game.candidates * self.variety + any_look, game.target, game.order)
 
     def sample(self, key: Key[Array, ""], sets: int, every_target: bool) -> Game:
-        """Training games, targets × sets of candidates: all targets of each set, or one."""
+        """Training games, targets × sets of candidates (as they look): all targets of each set, or one."""
         row_key, target_key = jax.random.split(key)
         number, candidates = self.games.candidates.shape
         row = jax.random.randint(row_key, (sets,), 0, number)
@@ -45,7 +55,13 @@ class World(eqx.Module):
             target = jnp.tile(jnp.arange(candidates)[:, None], sets)
         else:
             target = jax.random.randint(target_key, (1, sets), 0, candidates)
-        return Game(self.games.candidates[row].T[:, None], target, self.games.order[row].T[:, None])
+        game = Game(self.games.candidates[row].T[:, None], target, self.games.order[row].T[:, None])
+        return self.shown(jax.random.fold_in(key, 2), game)
+
+
+def views(game: Game, sights: Sights) -> Views:
+    """A game of looks as each side sees it."""
+    return Views(sights.hers[game.candidates], sights.his[game.student_candidates], game.target, game.order)
 
 
 class Pair(eqx.Module):
@@ -54,19 +70,30 @@ class Pair(eqx.Module):
     teacher: Teacher
     student: Student
 
+    def sights(self, looks: Looks) -> Sights:
+        return Sights(seen(self.teacher.eyes, looks), seen(self.student.eyes, looks))
 
-def new_pair(key: Key[Array, ""], config: Config, features: int, messages: int) -> Pair:
+
+def new_pair(key: Key[Array, ""], config: Config, looks: Looks, messages: int) -> Pair:
     """A teacher and a student of the same build, differently initialised."""
     hers, his, value = jax.random.split(key, 3)
+    in_pictures = looks.ndim == 4
+    features = FEATURES if in_pictures else looks.shape[1]
     width = config.width if config.network == "exchange" else 4 * config.width
 
     def net(key: Key[Array, ""]):
         given = features, messages, key, width, config.depth, config.likelihood, config.lapse
         if config.network == "exchange":
-            return ExchangeNet(*given, lexicon=config.grounded and config.lexicon)
+            # Open eyes learn from use, so that meaning cannot stay as it was taught.
+            keeps = config.grounded and config.lexicon and config.sight != "end-to-end"
+            return ExchangeNet(*given, lexicon=keeps)
         return NETWORKS[config.network](*given)
 
-    return Pair(Teacher(net(hers), 2 * config.width, value, config.reads_belief), Student(net(his)))
+    def eyes(key: Key[Array, ""]) -> Eyes | None:
+        return Eyes(looks.shape[1], jax.random.fold_in(key, 1)) if in_pictures else None
+
+    teacher = Teacher(net(hers), 2 * config.width, value, config.reads_belief, eyes(hers))
+    return Pair(teacher, Student(net(his), eyes=eyes(his)))
 
 
 class Learner(eqx.Module):
@@ -93,19 +120,47 @@ def learn(state: Learner, gradient: Any, config: Config, iterations: int) -> Lea
     return Learner(eqx.apply_updates(state.model, updates), adam, state.iteration + 1)
 
 
+Reader = tuple[BeliefNet, Eyes | None]
+"""What is taught before the first phase: a belief network and, in front of it, eyes."""
+
+
 def grounding_step(config: Config, world: World) -> Step:
-    """Bayesian pretraining of one belief network."""
+    """Bayesian pretraining of one belief network, and of the eyes before it."""
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, prior_key = jax.random.split(key)
-        games = world.sample(games_key, config.batch, every_target=False)
+        in_pictures = state.model[1] is not None
+        sets = max(1, GLIMPSES // world.games.candidates.shape[1]) if in_pictures else config.batch
+        looks = world.sample(games_key, sets, every_target=False).candidates
+        truth = jnp.moveaxis(world.truth[looks // world.variety], -1, 1)
+        gaze_key = jax.random.fold_in(key, 2)
 
-        def loss(net: Any) -> Array:
-            truth = jnp.moveaxis(world.truth[games.candidates], -1, 1)
-            return jnp.mean(grounding_loss(net, prior_key, world.features[games.candidates], truth))
+        def loss(reader: Reader) -> Array:
+            net, eyes = reader
+            if eyes is None:
+                return jnp.mean(grounding_loss(net, prior_key, world.looks[looks], truth))
+            features = glimpsed(gaze_key, eyes, world.looks[looks.reshape(-1)]).reshape(*looks.shape, -1)
+            return jnp.mean(grounding_loss(net, prior_key, features, truth))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return learn(state, gradient, config, config.pretraining), {"grounding_loss": value}
+
+    return step
+
+
+def looking_step(config: Config, world: World) -> Step:
+    """The eyes of an ungrounded pair learn to tell pictures apart, without any attribute."""
+
+    def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
+        games_key, gaze_key = jax.random.split(key)
+        sets = max(1, GLIMPSES // world.games.candidates.shape[1])
+        looks = world.sample(games_key, sets, every_target=False).candidates.reshape(-1)
+
+        def loss(reader: tuple[BeliefNet, Eyes]) -> Array:
+            return jnp.mean(looking_loss(gaze_key, reader[1], world.looks, looks))
+
+        value, gradient = eqx.filter_value_and_grad(loss)(state.model)
+        return learn(state, gradient, config, config.pretraining), {"looking_loss": value}
 
     return step
 
@@ -154,7 +209,7 @@ def transitions(games: Game, played: Dialogue, gamma: float) -> Transition:
     )  # fmt: skip
 
 
-def teacher_step(config: Config, world: World, rules: Rules, student: Student) -> Step:
+def teacher_step(config: Config, world: World, rules: Rules, student: Student, sights: Sights) -> Step:
     """The teacher's half: Q-learning from replay, and her prediction of his belief."""
 
     def step(key: Key[Array, ""], state: TeacherState) -> tuple[TeacherState, Info]:
@@ -164,18 +219,21 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student) -
         epsilon = first * (last / first) ** (i / config.iterations)
         games = world.sample(games_key, config.batch, config.every_target)
         speak = exploring(epsilon, beta_of(config, rules))
-        played = dialogue(play_key, teacher, student, world.views(games), rules, speak, by_chance, told=True)
+        hers = looked_at(teacher.eyes, world.looks, sights.hers, games.candidates)
+        shown = views(games, Sights(hers, sights.his))
+        played = dialogue(play_key, teacher, student, shown, rules, speak, by_chance, told=True)
         new = transitions(games, played, config.gamma)
         replay = jax.tree.map(
             lambda all, now: all.at[i % config.replay].set(jnp.moveaxis(now, -1, 0)), state.replay, new
         )
         kept = jnp.minimum(i + 1, config.replay) * config.batch
         row = jax.random.randint(replay_key, (config.batch,), 0, kept)
-        seen = jax.tree.map(lambda leaf: jnp.moveaxis(leaf.reshape(-1, *leaf.shape[2:])[row], 0, -1), replay)
+        again = jax.tree.map(lambda leaf: jnp.moveaxis(leaf.reshape(-1, *leaf.shape[2:])[row], 0, -1), replay)
 
         def loss(model: Teacher) -> tuple[Array, Info]:
             target = state.target if rules.rounds > 1 else None
-            each, info = teacher_loss(model, target, seen, world.features[seen.candidates], config.obverter)
+            hers = looked_at(model.eyes, world.looks, sights.hers, again.candidates)
+            each, info = teacher_loss(model, target, again, hers[again.candidates], config.obverter)
             return jnp.mean(each), jax.tree.map(jnp.mean, info)
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(teacher)
@@ -189,22 +247,24 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student) -
     return step
 
 
-def student_step(config: Config, world: World, rules: Rules, teacher: Teacher) -> Step:
+def student_step(config: Config, world: World, rules: Rules, teacher: Teacher, sights: Sights) -> Step:
     """The student's half: REINFORCE against a teacher who speaks by softmax(β Q)."""
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, play_key = jax.random.split(key)
-        views = world.views(world.sample(games_key, config.batch, config.every_target))
+        games = world.sample(games_key, config.batch, config.every_target)
         speak = softly(beta_of(config, rules))
 
         def loss(student: Student) -> tuple[Array, Info]:
-            played = dialogue(play_key, teacher, student, views, rules, speak, by_chance, told=True)
+            his = looked_at(student.eyes, world.looks, sights.his, games.student_candidates)
+            shown = views(games, Sights(sights.hers, his))
+            played = dialogue(play_key, teacher, student, shown, rules, speak, by_chance, told=True)
             gains = returns(played, config.gamma)
             live = jnp.sum(played.live, axis=(1, 2), keepdims=True)
             mean = jnp.sum(gains * played.live, axis=(1, 2), keepdims=True) / jnp.maximum(live, 1)
             later = config.gamma * jnp.append(mean[1:], jnp.zeros((1, 1, 1)), axis=0)
             advantage = gains - baseline(played, later, rules.message_cost)
-            each = student_loss(played, views.target, advantage, calibration_of(config), LESSONS[config.answers])
+            each = student_loss(played, games.target, advantage, calibration_of(config), LESSONS[config.answers])
             return jnp.mean(each), {"reward": jnp.mean(gains[0]), "student_loss": jnp.mean(each)}
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)

@@ -21,6 +21,9 @@ class Config:
     """What each message costs both (paper: c_m; a right answer is worth 1)."""
     grounded: bool = True
     """Begin with messages that mean attributes (Bayesian pretraining) instead of at random."""
+    sight: Literal["auto", "symbols", "cached", "end-to-end"] = "auto"
+    """How candidates are seen: as attributes (symbols); in pictures, with eyes that learn before the first phase and
+    then stay (cached) or go on learning from the game (end-to-end). auto: cached where there are pictures (F-22)."""
     network: Literal["exchange", "paper"] = "exchange"
     """The belief network: on the candidates × messages table (F-05), or appendix B as written."""
     likelihood: Literal["softmax", "sigmoid"] = "softmax"

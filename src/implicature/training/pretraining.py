@@ -4,14 +4,45 @@
 
 It teaches the likelihood without the lapse (F-15), so that what is untrue becomes as unlikely as can be. A message that
 fits nobody is not taught: with the lapse it then says nothing (F-14).
+
+With pictures the eyes learn before the first phase as well: in a grounded pair together with the meanings; in an
+ungrounded one to tell pictures apart, by no label but which picture it is (F-23):
+
+    loss = −log softmax_j( z_i · z'_j / τ )[i],   z, z' = the features of two glimpses of each picture
 """
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from implicature.agents.belief import BeliefNet, Candidates
 from implicature.agents.exact import literal_teacher, normalised
+from implicature.agents.perception import Eyes, Features, Pictures
+
+GLIMPSES = 64
+"""Pictures looked at in an iteration."""
+TEMPERATURE = 0.2
+
+
+def glimpsed(key: Key[Array, ""], eyes: Eyes, pictures: Pictures) -> Features:
+    """What unsteady eyes see: the gaze wavers by up to a fortieth of the side, so that nothing hangs on one pixel."""
+    most = pictures.shape[1] // 40
+    return eyes(pictures, jax.random.randint(key, (len(pictures), 2), -most, most + 1))
+
+
+def looking_loss(
+    key: Key[Array, ""], eyes: Eyes, looks: Pictures, chosen: Int[Array, " some"]
+) -> Float[Array, " some"]:
+    """Find each picture's second glimpse among those of the others."""
+    once, twice = (unit(glimpsed(k, eyes, looks[chosen])) for k in jax.random.split(key))
+    # Where a picture was chosen twice, the other is no other picture.
+    same = (chosen[:, None] == chosen) & ~jnp.eye(len(chosen), dtype=bool)
+    alike = jnp.where(same, -jnp.inf, once @ twice.T / TEMPERATURE)
+    return -jnp.diagonal(jax.nn.log_softmax(alike, axis=1))
+
+
+def unit(features: Features) -> Features:
+    return features / jnp.linalg.norm(features, axis=1, keepdims=True)
 
 
 def grounding_loss(

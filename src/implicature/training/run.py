@@ -29,6 +29,7 @@ from tensorboardX import SummaryWriter
 from implicature import __version__
 from implicature.agents.checkpoint import load_tree, read_notes, save_tree, write_whole
 from implicature.agents.dialogue import dialogue, greedily
+from implicature.agents.perception import Looks, Sights
 from implicature.games import Game, Rules, check_games, check_split, draw_games, named_game, split_instances
 from implicature.spaces import Space
 from implicature.spaces.files import load_space
@@ -40,10 +41,12 @@ from implicature.training.adaptation import (
     grounding_step,
     iterate,
     learner,
+    looking_step,
     new_pair,
     student_step,
     teacher_state,
     teacher_step,
+    views,
 )
 from implicature.training.config import Config
 from implicature.training.parts import over_parts, placed, processors
@@ -61,9 +64,9 @@ class Stage:
     iterations: int
 
 
-def stages(config: Config) -> list[Stage]:
-    """Algorithm 1's two outer loops, after Bayesian pretraining where the pair is grounded."""
-    before = config.pretraining if config.grounded else 0
+def stages(config: Config, in_pictures: bool = False) -> list[Stage]:
+    """Algorithm 1's two outer loops, after what is learned before: meanings where the pair is grounded, seeing."""
+    before = config.pretraining if config.grounded or in_pictures else 0
     halves = [(0, before), *((phase, config.iterations) for phase in range(1, config.phases + 1))]
     agents = ("teacher", "student") if first_of(config) == "teacher" else ("student", "teacher")
     return [Stage(phase, agent, n) for phase, n in halves if n for agent in agents]
@@ -150,8 +153,17 @@ def setting_of(config: Config) -> Setting:
     train_key, validation_key = jax.random.split(jax.random.key(config.split))
     games = draw_games(train_key, config.train_games, candidates, instances, "train", config.split)
     validation = draw_games(validation_key, VALIDATION_GAMES, candidates, instances, "validation", config.split)
-    truth = jnp.asarray(space.table)
-    return Setting(config, space, rules, World(truth.astype(jnp.float32), truth, games), validation)
+    return Setting(config, space, rules, World(looks_of(config, space), jnp.asarray(space.table), games), validation)
+
+
+def looks_of(config: Config, space: Space) -> Looks:
+    """Pictures where the space has them and the pair may see them, else attributes."""
+    pictures = space.pictures
+    if config.sight == "symbols" or (config.sight == "auto" and pictures is None):
+        return jnp.asarray(space.table, jnp.float32)
+    if pictures is None:
+        raise ValueError(f"The space {space.name} has no pictures to see: leave out --sight, or give it some.")
+    return jnp.asarray(pictures.reshape(-1, *pictures.shape[2:]))
 
 
 def over_seeds(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -174,32 +186,50 @@ def over_seeds(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def begin(stage: Stage, pair: Pair, config: Config, rules: Rules) -> Any:
     """The learner's state at the start of a stage."""
+    agent = getattr(pair, stage.agent)
     if stage.phase == 0:
-        return learner(getattr(pair, stage.agent).belief, config, stage.iterations)
+        return learner((agent.belief, agent.eyes), config, stage.iterations)
+    if config.sight != "end-to-end":
+        agent = eqx.tree_at(lambda agent: agent.eyes, agent, None)
     if stage.agent == "teacher":
-        return teacher_state(pair.teacher, config, rules)
-    return learner(pair.student, config, stage.iterations)
+        return teacher_state(agent, config, rules)
+    return learner(agent, config, stage.iterations)
 
 
 def learned(stage: Stage, pair: Pair, state: Learner | TeacherState) -> Pair:
     """The pair with what the learner knows by now."""
     model = state.learner.model if isinstance(state, TeacherState) else state.model
+    agent = getattr(pair, stage.agent)
+
+    def sighted(agent: Any, eyes: Any) -> Any:
+        return eqx.tree_at(lambda agent: agent.eyes, agent, eyes, is_leaf=lambda eyes: eyes is None)
+
     if stage.phase == 0:
-        return eqx.tree_at(lambda pair: getattr(pair, stage.agent).belief, pair, model)
-    return eqx.tree_at(lambda pair: getattr(pair, stage.agent), pair, model)
+        net, eyes = model
+        now = sighted(eqx.tree_at(lambda agent: agent.belief, agent, net), eyes)
+    else:
+        now = model if model.eyes is not None else sighted(model, agent.eyes)
+    return eqx.tree_at(lambda pair: getattr(pair, stage.agent), pair, now)
 
 
 @eqx.filter_jit
-def accuracies(pairs: Pair, world: World, games: Game, rules: Rules) -> Float[Array, " seeds"]:
-    """The share of games that each pair finds, both greedy. A program of its own: one serves all stages."""
-    views = world.views(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), games))
+def all_sights(pairs: Pair, looks: Looks) -> Sights:
+    """What each pair sees."""
+    return over_seeds(lambda pair: pair.sights(looks))(pairs)
 
-    def found(pair: Pair) -> Array:
-        key = jax.random.key(0)
-        played = dialogue(key, pair.teacher, pair.student, views, rules, greedily, greedily, told=False)
+
+@eqx.filter_jit
+def accuracies(pairs: Pair, sights: Sights, world: World, games: Game, rules: Rules) -> Float[Array, " seeds"]:
+    """The share of games that each pair finds, both greedy. A program of its own: one serves all stages."""
+    look_key, play_key = jax.random.split(jax.random.key(0))
+    shown = world.shown(look_key, jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), games))
+
+    def found(pair: Pair, sights: Sights) -> Array:
+        seen = views(shown, sights)
+        played = dialogue(play_key, pair.teacher, pair.student, seen, rules, greedily, greedily, told=False)
         return jnp.mean(played.found)
 
-    return over_seeds(found)(pairs)
+    return over_seeds(found)(pairs, sights)
 
 
 @eqx.filter_jit
@@ -210,6 +240,7 @@ def advance(
     world: World,
     keys: Key[Array, " seeds"],
     pairs: Pair,
+    sights: Sights,
     states: Any,
     start: Int[Array, ""],
     iterations: int,
@@ -217,19 +248,21 @@ def advance(
     """Some iterations of a stage for every pair, each batch divided among the processors that JAX knows."""
     part = replace(config, batch=config.batch // processors(config.batch))
 
-    def part_of(states: Any, world: World, keys: Array, pairs: Pair, start: Array) -> tuple[Any, dict[str, Array]]:
-        def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
+    def part_of(
+        states: Any, world: World, keys: Array, pairs: Pair, sights: Sights, start: Array
+    ) -> tuple[Any, dict[str, Array]]:
+        def one(key: Array, pair: Pair, sights: Sights, state: Any) -> tuple[Any, dict[str, Array]]:
             if stage.phase == 0:
-                step = grounding_step(part, world)
+                step = (grounding_step if config.grounded else looking_step)(part, world)
             elif stage.agent == "teacher":
-                step = teacher_step(part, world, rules, pair.student)
+                step = teacher_step(part, world, rules, pair.student, sights)
             else:
-                step = student_step(part, world, rules, pair.teacher)
+                step = student_step(part, world, rules, pair.teacher, sights)
             return iterate(step, key, state, start, iterations)
 
-        return over_seeds(one)(keys, pairs, states)
+        return over_seeds(one)(keys, pairs, sights, states)
 
-    return over_parts(part_of, config.batch)(states, world, keys, pairs, start)
+    return over_parts(part_of, config.batch)(states, world, keys, pairs, sights, start)
 
 
 @dataclass(frozen=True)
@@ -245,7 +278,7 @@ class Progress:
     """The mean of each figure over the chunk, for each pair."""
 
 
-METRICS = ("reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss")
+METRICS = ("reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "looking_loss")
 
 
 class Run:
@@ -256,9 +289,9 @@ class Run:
         config = setting.config
         # JAX's cheaper generator: with its usual one a third of the teacher's half would be random numbers.
         self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(config.seed + jnp.arange(config.seeds))
-        self.stages = stages(config)
-        messages = setting.space.table.shape[1]
-        start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, messages, messages))
+        looks, messages = setting.world.looks, setting.space.table.shape[1]
+        self.stages = stages(config, in_pictures=looks.ndim == 4)
+        start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, looks, messages))
         self.pairs: Pair = placed(eqx.filter_jit(start)(self.keys), config.batch)
 
     @property
@@ -315,6 +348,7 @@ class Run:
             stage = self.stages[number]
             if states is None:
                 iteration, states = 0, self.begin(stage, pairs)
+            sights = placed(all_sights(pairs, world.looks), config.batch)
             keys = jax.vmap(lambda key, number=number: jax.random.fold_in(key, 1 + number))(self.keys)
             before = sum(stage.iterations for stage in self.stages[:number])
             while iteration < stage.iterations:
@@ -322,10 +356,11 @@ class Run:
                 # One program for all phases.
                 kind = replace(stage, phase=min(stage.phase, 1))
                 states, info = advance(
-                    kind, config, setting.rules, world, keys, pairs, states, jnp.asarray(iteration), size
+                    kind, config, setting.rules, world, keys, pairs, sights, states, jnp.asarray(iteration), size
                 )
                 now = learned(stage, pairs, states)
-                info["accuracy"] = accuracies(now, world, setting.validation, setting.rules)
+                fresh = all_sights(now, world.looks) if stage.phase == 0 or config.sight == "end-to-end" else sights
+                info["accuracy"] = accuracies(now, fresh, world, setting.validation, setting.rules)
                 iteration += size
                 figures = {name: [float(x) for x in value] for name, value in info.items()}
                 self._log(number, stage, iteration, figures, time.monotonic() - begun)
