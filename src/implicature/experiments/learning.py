@@ -2,6 +2,7 @@
 exact recursion of the same depth on the same games."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -90,10 +91,12 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
     return after_every_phase(SETTINGS[task["setting"]], task, games, runs)
 
 
-def after_every_phase(config: Config, task: Row, games: int, runs: Path, split: Split = "test") -> list[Row]:
+def after_every_phase(
+    config: Config, task: Row, games: int, runs: Path, split: Split = "test", novel: bool = False
+) -> list[Row]:
     """How the task's pair plays held-out games before the first phase and after each."""
     pair = trained(config, task, runs)
-    drawn = held_out_games(pair.setting, games, seed=0, split=split)
+    drawn = held_out_games(pair.setting, games, seed=0, split=split, novel=novel)
     phases = pair.setting.config.phases
     exact = exact_accuracy(pair, drawn, phases)
     rows = []
@@ -107,14 +110,14 @@ def after_every_phase(config: Config, task: Row, games: int, runs: Path, split: 
     return rows
 
 
-def render(rows: list[Row]) -> str:
+def render(rows: list[Row], settings: Mapping[str, Config] = SETTINGS) -> str:
     """Two Markdown tables: mean ± std over runs after the last phase; and phase by phase beside the exact recursion."""
     after = ["| setting | runs | accuracy | hard | valid | seconds a run |", "|---|---|---|---|---|---|"]
-    deepest = max(config.phases for config in SETTINGS.values())
+    deepest = max(config.phases for config in settings.values())
     numbers = range(deepest + 1)
     head = " | ".join(f"phase {phase}" for phase in numbers)
     by_phase = [f"| accuracy (exact recursion of that depth) | {head} |", "|---" * (deepest + 2) + "|"]
-    for setting, config in SETTINGS.items():
+    for setting, config in settings.items():
         mine = [row for row in rows if row["setting"] == setting]
         if not mine:
             continue

@@ -1,27 +1,16 @@
-"""One dialogue in words, before and after training."""
+"""One dialogue before and after training, in words and as a picture."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
 from implicature.agents.dialogue import dialogue, greedily
-from implicature.evaluation.runs import held_out_games
-from implicature.evaluation.teaching import levels
+from implicature.experiments.example_games import draw_game, telling_game, thoughts
 from implicature.games import Game
 from implicature.training.adaptation import Pair, views
 from implicature.training.run import Run
-
-
-def telling_game(run: Run) -> Game:
-    """A test game that needs reading between the lines: the target has level 1, or the highest level there is."""
-    games = held_out_games(run.setting, 200, seed=1)
-    truth = run.setting.world.truth[games.candidates]
-    level = np.asarray(jax.vmap(levels)(truth))[np.arange(200), np.asarray(games.target)]
-    pick = int(np.flatnonzero(level == 1)[0]) if (level == 1).any() else int(np.argmax(level))
-    return jax.tree.map(lambda leaf: leaf[pick], games)
 
 
 def transcript(pair: Pair, run: Run, game: Game) -> str:
@@ -55,4 +44,7 @@ def example(run: Run, console: Console) -> None:
         if run.phase_file(phase).exists():
             when = "before" if phase == 0 else "after"
             console.print(f"  {when}: {transcript(run.pair(phase), run, game)}", highlight=False, markup=False)
+    picture = run.folder / "example.png"
+    draw_game(space, game, thoughts(run, game)).savefig(picture, dpi=130)
+    console.print(f"  The game in pictures, phase by phase: {picture}", highlight=False, markup=False, soft_wrap=True)
     console.print()
