@@ -1,0 +1,243 @@
+"""The same rows come out of every engine, whoever is killed on the way; with real processes and a real Ray cluster of
+two nodes on loopback."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from implicature.experiments.rows import Row, read_rows
+from implicature.interfaces.engines import ENGINES, Options
+from implicature.interfaces.engines.cluster import Common, unfit, versions
+from implicature.interfaces.engines.jobs import TRIES, Job
+
+HERE = Path(__file__).parent
+PATIENCE = 240
+LOOPBACK = {
+    "PYTHONPATH": str(HERE),
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Ray's own switch for using loopback only, where machines are not to be reached from outside.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+}
+
+
+@pytest.fixture(scope="module")
+def ray_cluster() -> Iterator[dict[str, str]]:
+    """What a command must have in its environment to find the cluster."""
+    folder = tempfile.mkdtemp(prefix="ray-")  # Short, as Ray's sockets have their names from it.
+    environment = {**os.environ, **LOOPBACK, "RAY_TMPDIR": folder}
+    with subprocess.Popen(
+        [sys.executable, HERE / "two_nodes.py"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as nodes:
+        try:
+            assert nodes.stdout is not None
+            assert nodes.stdout.readline().startswith("127.0.0.1:")
+            yield environment
+        finally:
+            nodes.communicate(timeout=60)
+            left = [process for process in processes() if folder in process[1]]
+            for number, _ in left:
+                os.kill(number, signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
+    assert left == []
+
+
+def processes() -> Iterator[tuple[int, str]]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            yield int(folder.name), (folder / "cmdline").read_text()
+        except OSError:
+            continue
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a whole command with a kill left behind."""
+
+    events: list[dict[str, Any]]
+    rows: list[Row]
+    code: int
+    said: str
+    kept: bool
+    """Whether what the killed worker had made was used, not made again."""
+
+
+def sweep(out: Path, victim: int, environment: dict[str, str], *arguments: str) -> Sweep:
+    """Run the tiny experiment, and kill the worker that has this seed in the middle of training."""
+    command = [sys.executable, str(HERE / "tiny.py"), "reproduce", "tiny", "--games", "300", "--json", *arguments]
+    running = subprocess.Popen(
+        [*command, "--out", str(out), "--runs", str(out / "runs")],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    alarm = threading.Timer(PATIENCE, running.kill)
+    alarm.start()
+    events, made, start = [], 0, out / "runs" / f"grounded-0-{victim}" / "phase-0.safetensors"
+    assert running.stdout is not None
+    assert running.stderr is not None
+    for line in running.stdout:
+        events.append(event := json.loads(line))
+        if event.get("state") == "began" and event["task"]["seed"] == victim and not made:
+            while not start.exists() or len((start.parent / "metrics.csv").read_text().splitlines()) < 6:
+                assert running.poll() is None
+                time.sleep(0.002)
+            made = start.stat().st_mtime_ns
+            os.kill(int(event["where"].split()[1]), signal.SIGKILL)
+    said = running.stderr.read()
+    running.wait()
+    alarm.cancel()
+    return Sweep(events, read_rows(out / "tiny.csv"), running.returncode, said, start.stat().st_mtime_ns == made)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+    return sweep(tmp_path_factory.mktemp("local"), 0, {**os.environ, **LOOPBACK}, "--jobs", "2")
+
+
+@pytest.fixture(scope="module")
+def ray(local: Sweep, ray_cluster: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+    """After the other, so that all programs are compiled."""
+    return sweep(tmp_path_factory.mktemp("ray"), 1, ray_cluster, "--engine", "ray")
+
+
+def of(events: list[dict[str, Any]], seed: int) -> list[str]:
+    return [event["state"] for event in events if "state" in event and event["task"]["seed"] == seed]
+
+
+def test_both_engines_give_the_same_rows_whichever_task_lost_its_worker(local: Sweep, ray: Sweep):
+    def results(sweep: Sweep) -> list[Row]:
+        told = ("seconds", "command")
+        rows = [{name: cell for name, cell in row.items() if name not in told} for row in sweep.rows]
+        return sorted(rows, key=lambda row: (row["seed"], row["phase"]))
+
+    assert [(row["seed"], row["phase"]) for row in results(ray)] == [(s, p) for s in "012" for p in "01"]
+    assert results(local) == results(ray)
+    assert all("--engine ray" in row["command"] for row in ray.rows)
+
+
+@pytest.mark.parametrize(("engine", "victim"), [("local", 0), ("ray", 1)])
+def test_a_killed_worker_costs_a_retry_from_the_last_checkpoint(engine: str, victim: int, request):
+    done: Sweep = request.getfixturevalue(engine)
+    assert of(done.events, victim) == ["began", "lost", "began", "ended"]
+    assert done.kept
+    for seed in {0, 1, 2} - {victim}:
+        assert of(done.events, seed) == ["began", "ended"]
+    killed, *others = [e["where"] for e in done.events if e.get("state") == "began" and e["task"]["seed"] == victim]
+    assert killed not in others
+
+
+@pytest.mark.parametrize("engine", ["local", "ray"])
+def test_a_task_that_fails_is_one_sentence_and_the_others_go_on(engine: str, request):
+    done: Sweep = request.getfixturevalue(engine)
+    (failure,) = [event for event in done.events if event.get("state") == "failed"]
+    assert failure["task"]["setting"] == "impossible"
+    assert failure["sentence"] == "--batch 0 is too small: ask for 1 or more."
+    assert done.events[-1]["failed"] == 1
+    assert done.code == 1
+    assert done.said == "implicature: tasks failed: 1; the same command tries them again.\n"
+
+
+def test_tasks_of_a_cluster_run_side_by_side(ray: Sweep):
+    assert max(event["running"] for event in ray.events if "running" in event) == 2
+
+
+def test_a_job_that_takes_every_worker_with_it_fails_in_the_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "deadly.py").write_text("import os\ndef run(task, games, runs): os._exit(task['code'])")
+    jobs = [Job("deadly", {"code": code}, 10, tmp_path, ["implicature"]) for code in (0, 1)]
+    events = list(ENGINES["local"](jobs, Options(jobs=2)))
+    for number in (0, 1):
+        states = [event.state for event in events if event.number == number]
+        assert states == ["began", "lost"] * (TRIES - 1) + ["began", "failed"]
+    assert all(f"{TRIES} workers were lost over it" in event.sentence for event in events if event.state == "failed")
+
+
+# What is in the way of a cluster
+
+
+@pytest.fixture
+def deaf() -> Iterator[int]:
+    """A port where somebody answers who is not Ray."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            line, _ = server.accept()
+            line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            line.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def test_a_cluster_that_cannot_be_reached_is_one_sentence_at_once(
+    deaf: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    job = Job("tiny", {"setting": "grounded", "split": 0, "seed": 0}, 10, tmp_path, [])
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    begun = time.monotonic()
+    for address, sentence in [
+        (
+            "127.0.0.1:1",
+            "Nobody answers at 127.0.0.1:1: start a cluster there with `ray start --head`, or name another.",
+        ),
+        (f"127.0.0.1:{deaf}", f"Something other than Ray answers at 127.0.0.1:{deaf}: "),
+        ("somewhere", "'somewhere' is no address of a Ray cluster: it reads HOST:PORT, as `ray start` tells it."),
+        ("127.0.0.1:99999999", "Nobody answers at 127.0.0.1:99999999: "),
+        (None, "No Ray cluster runs here: start one with `ray start --head`, or name one with --address."),
+    ]:
+        with pytest.raises(ValueError) as refused:  # noqa: PT011
+            ENGINES["ray"]([job], Options(address=address))
+        assert sentence in str(refused.value)
+        assert "\n" not in str(refused.value)
+    assert time.monotonic() - begun < 30
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cluster_without_graphics_processors_cannot_give_one(ray_cluster: dict[str, str], tmp_path: Path):
+    command = [sys.executable, str(HERE / "tiny.py"), "reproduce", "tiny", "--engine", "ray", "--gpus", "1"]
+    command += ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
+    done = subprocess.run(command, env=ray_cluster, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "implicature: Each task asks for 1 GPU, but the cluster has 0.\n"
+
+
+def test_without_ray_a_cluster_needs_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"^Clusters need Ray: pip install 'implicature\[cluster\]'\.$"):
+        ENGINES["ray"]([Job("tiny", {}, 10, tmp_path, [])], Options())
+
+
+def test_this_machine_has_no_address():
+    with pytest.raises(ValueError, match="belong to a cluster: say --engine ray, too"):
+        ENGINES["local"]([], Options(address="10.0.0.1:6379"))
+
+
+def test_a_node_must_see_the_runs_and_have_the_same_versions(tmp_path: Path):
+    token = tmp_path / ".shared-0"
+    assert f"does not see {tmp_path}: name a folder that all nodes share with --runs." in str(
+        unfit(Common(token, versions()))
+    )
+    token.touch()
+    assert unfit(Common(token, versions())) is None
+    other = {**versions(), "jaxlib": "0.0.1"}
+    assert "where the command has 0.0.1: install the same on all nodes." in str(unfit(Common(token, other)))
