@@ -1,14 +1,17 @@
 """What is done, running and to come, with an estimate of the rest: a live table, or a line when a task ends."""
 
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from threading import RLock
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from implicature.experiments.rows import Row
 from implicature.interfaces.engines import Event
@@ -32,8 +35,14 @@ class Board:
         self.running: set[int] = set()
         self.over: dict[int, str] = {}
         """How each task that is over ended."""
+        self.lock = RLock()
+        """The live table is drawn in a thread of its own."""
 
     def note(self, event: Event) -> None:
+        with self.lock:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
         if event.state == "began":
             self.begun.setdefault(event.number, self.clock())
             self.running.add(event.number)
@@ -75,7 +84,11 @@ class Board:
         rest = self.rest()
         return f"{self.name}: {counts}{failed}; " + ("no estimate yet" if rest is None else f"about {span(rest)} to go")
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
+        with self.lock:
+            return Group(Text(self.heading(), style="bold"), self.table())
+
+    def table(self) -> Table:
         """A line for each setting: what runs comes first, as a small window shows only the first lines."""
         key = self.times.key
         left = [setting(task, key) for task in self.left]
@@ -87,7 +100,7 @@ class Board:
         running: dict[str, list[int]] = {}
         for number in self.running:
             running.setdefault(left[number], []).append(number)
-        table = Table(title=escape(self.heading()), title_justify="left", box=None, padding=(0, 2, 0, 0))
+        table = Table(box=None, padding=(0, 2, 0, 0))
         for column in ("setting", "done", "running", "to come", "a task takes"):
             table.add_column(column, justify="left" if column == "setting" else "right", no_wrap=True)
         examples = {setting(task, key): task for task in reversed(self.tasks)}
@@ -125,7 +138,7 @@ class Shown:
 
     def __init__(self, board: Board, as_json: bool):
         self.board, self.as_json = board, as_json
-        self.console = Console(stderr=True)
+        self.console, self.out = Console(stderr=True), sys.stdout
         window = self.console.is_terminal and not as_json
         self.live = Live(board, console=self.console, refresh_per_second=2, transient=True) if window else None
 
@@ -141,6 +154,6 @@ class Shown:
     def note(self, event: Event) -> None:
         self.board.note(event)
         if self.as_json:
-            print(self.board.record(event), flush=True)
+            print(self.board.record(event), file=self.out, flush=True)
         elif event.state != "began" and not (self.live and event.state == "ended"):
             self.console.print(self.board.line(event), markup=False, highlight=False, soft_wrap=True)

@@ -5,6 +5,7 @@ its last checkpoint. That it is shared is checked before the first task, and aga
 """
 
 import importlib.metadata
+import io
 import logging
 import os
 import secrets
@@ -12,6 +13,7 @@ import socket
 import tempfile
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -86,18 +88,20 @@ def streamed(ray: ModuleType, jobs: Sequence[Job], common: Common, options: Opti
     running: dict[Any, int] = {}
     places: dict[int, str] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < (options.jobs or len(jobs)):
-                number = waiting.popleft()
-                running[task.remote(jobs[number], common, options.gpus)] = number
-            for stream in ray.wait(list(running), num_returns=1)[0]:
-                number = running[stream]
-                event = heard(ray, stream, number, places, tries)
-                if event.state != "began":
-                    del running[stream]
-                if event.state == "lost":
-                    waiting.appendleft(number)
-                yield event
+        # Ray prints a paragraph about each worker that is lost: one sentence is enough.
+        with redirect_stdout(io.StringIO()):
+            while waiting or running:
+                while waiting and len(running) < (options.jobs or len(jobs)):
+                    number = waiting.popleft()
+                    running[task.remote(jobs[number], common, options.gpus)] = number
+                for stream in ray.wait(list(running), num_returns=1)[0]:
+                    number = running[stream]
+                    event = heard(ray, stream, number, places, tries)
+                    if event.state != "began":
+                        del running[stream]
+                    if event.state == "lost":
+                        waiting.appendleft(number)
+                    yield event
     finally:
         left(ray, common)
 

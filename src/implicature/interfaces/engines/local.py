@@ -68,6 +68,10 @@ def side_by_side(jobs: Sequence[Job], workers: int) -> Generator[Event, None, No
 
 
 def hired() -> tuple[BaseProcess, Connection]:
+    # Python would list at the end what a killed worker left in its hands; it takes that back itself.
+    quiet = "ignore:resource_tracker:UserWarning"
+    if quiet not in (warnings := os.environ.get("PYTHONWARNINGS", "")):
+        os.environ["PYTHONWARNINGS"] = f"{warnings},{quiet}" if warnings else quiet
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs,), daemon=True)
