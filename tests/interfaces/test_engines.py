@@ -197,7 +197,7 @@ def test_control_c_keeps_the_rows_and_ends_the_workers(engine: str, ray_cluster:
 
 def test_a_job_that_takes_every_worker_with_it_fails_in_the_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(jobs, "TRIES", 3)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "deadly.py").write_text("import os\ndef run(task, games, runs): os._exit(0)")
     events = list(ENGINES["local"]([jobs.Job("deadly", {}, 10, tmp_path, ["implicature"])], Options(jobs=2)))
     assert [event.state for event in events] == ["began", "lost", "began", "lost", "began", "failed"]

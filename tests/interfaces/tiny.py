@@ -4,6 +4,8 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from safetensors.numpy import load_file
+
 from implicature.experiments import learning
 from implicature.experiments.rows import Row
 from implicature.interfaces.cli import main
@@ -23,8 +25,10 @@ def tasks() -> list[Row]:
 def run(task: Row, games: int, runs: Path) -> list[Row]:
     """What was learned, to the last bit."""
     pair = learning.trained(SETTINGS[task["setting"]], task, runs)
-    weights = sha256(pair.phase_file(1).read_bytes()).hexdigest()
-    return [{**task, "weights": weights, **learning.made(games, pair)}]
+    weights = sha256()
+    for name, array in sorted(load_file(pair.phase_file(1)).items()):
+        weights.update(name.encode() + array.tobytes())
+    return [{**task, "weights": weights.hexdigest(), **learning.made(games, pair)}]
 
 
 def render(rows: list[Row]) -> str:

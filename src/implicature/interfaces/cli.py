@@ -150,14 +150,28 @@ def reproduce(
     run(experiment, games, jobs, only, out, runs, engine, address, gpus, plan, json)
 
 
-def bench(json: bool = False, curves: bool = False, picture: Path | None = None) -> None:
+def bench(
+    json: bool = False,
+    curves: bool = False,
+    picture: Path | None = None,
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    engine: Literal["local", "ray"] = "local",
+    address: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None,
+) -> None:
     """Measure how fast games are played and learned from here. For true figures let nothing else run meanwhile.
 
     Args:
         json: Print one JSON object instead.
         curves: Also measure what a game costs by the number of candidates and of messages (some minutes).
         picture: Draw these curves to a PNG file.
+        workers: Instead, measure how much more is learned by up to N workers side by side, a core each.
+        engine: Where these are: processes on this machine, or a Ray cluster that is there already.
+        address: The cluster's; by default the one that runs on this machine.
     """
+    if workers is not None:
+        from implicature.interfaces.scaling import scaling
+
+        return scaling(workers, engine, address, json)
     use_processors()
     from implicature.interfaces.bench import bench as run
 

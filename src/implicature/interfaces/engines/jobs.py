@@ -1,5 +1,5 @@
 """A task as it is handed to a worker, what is heard of it, and how a worker prepares. No JAX here: a worker settles on
-its core before it is imported."""
+its core before it is imported, or at least before it is used."""
 
 import importlib
 import os
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import IO, Literal
 
@@ -82,15 +83,16 @@ def one_sentence(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "It did not say why.")
 
 
+@cache
 def settle(gpus: float = 0.0) -> None:
-    """A worker's first act, before it imports JAX: settle on a core of its own. Small programs gain next to nothing
-    from two cores, so two of them side by side do twice as much; and how a sum is divided among cores decides its last
-    digit."""
-    if _held:
-        return
-    os.environ["JAX_NUM_CPU_DEVICES"] = "1"
-    if not gpus:
-        os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    """A worker's first act: settle on a core of its own. Small programs gain next to nothing from two cores, so two of
+    them side by side do twice as much; and how a sum is divided among cores decides its last digit."""
+    settings = {"jax_num_cpu_devices": 1} if gpus else {"jax_num_cpu_devices": 1, "jax_platforms": "cpu"}
+    for name, value in settings.items():
+        os.environ[name.upper()] = str(value)
+        if jax := sys.modules.get("jax"):
+            # Imported by the script that called the command, but not in use so far.
+            jax.config.update(name, value)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {free_core(sorted(os.sched_getaffinity(0)))})
 
