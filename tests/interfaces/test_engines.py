@@ -204,6 +204,22 @@ def test_a_job_that_takes_every_worker_with_it_fails_in_the_end(monkeypatch: pyt
     assert events[-1].sentence.startswith("3 workers were lost over it, the last of them process ")
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="there are no cores to choose from")
+def test_workers_side_by_side_have_a_core_each(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # Where cores are held: nobody else's here.
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = ["import os, time", "def run(task, games, runs):", "    time.sleep(1)"]
+    lines += ["    devices = os.environ['JAX_NUM_CPU_DEVICES']"]
+    lines += ["    return [{'cores': list(os.sched_getaffinity(0)), 'devices': devices}]"]
+    (tmp_path / "where.py").write_text("\n".join(lines))
+    handed = [Job("where", {}, 10, tmp_path, ["implicature"])] * 2
+    rows = [row for event in ENGINES["local"](handed, Options(jobs=2)) for row in event.rows]
+    assert [len(row["cores"]) for row in rows] == [1, 1]
+    assert [row["devices"] for row in rows] == ["1", "1"]
+    if len(os.sched_getaffinity(0)) > 1:
+        assert rows[0]["cores"] != rows[1]["cores"]
+
+
 # What is in the way of a cluster
 
 

@@ -51,8 +51,7 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", newline="", encoding="utf-8") as file:
-        names = dict.fromkeys(name for row in rows for name in row)
-        writer = csv.DictWriter(file, fieldnames=list(names), lineterminator="\n")
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     os.replace(partial, path)

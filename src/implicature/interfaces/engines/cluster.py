@@ -13,7 +13,7 @@ import socket
 import tempfile
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -61,12 +61,10 @@ def carry_out(job: Job, common: Common, gpus: float) -> Iterator[tuple[Any, ...]
 
 def on_ray(jobs: Sequence[Job], options: Options) -> Generator[Event, None, None]:
     ray = connected(options.address)
-    runs = jobs[0].runs
-    common = Common(runs / f".shared-{secrets.token_hex(8)}", versions())
+    common = Common(jobs[0].runs / f".shared-{secrets.token_hex(8)}", versions())
     try:
         check_resources(ray, options.gpus)
-        runs.mkdir(parents=True, exist_ok=True)
-        common.token.touch()
+        make(common.token)
         check_nodes(ray, common)
     except BaseException:
         left(ray, common)
@@ -74,9 +72,19 @@ def on_ray(jobs: Sequence[Job], options: Options) -> Generator[Event, None, None
     return streamed(ray, jobs, common, options)
 
 
+def make(token: Path) -> None:
+    try:
+        token.parent.mkdir(parents=True, exist_ok=True)
+        token.touch()
+    except OSError as problem:
+        folder = token.parent
+        raise ValueError(f"{folder} cannot be written to ({problem.strerror}): name another with --runs.") from None
+
+
 def left(ray: ModuleType, common: Common) -> None:
     """Ray ends what still runs of ours."""
-    common.token.unlink(missing_ok=True)
+    with suppress(OSError):
+        common.token.unlink()
     ray.shutdown()
 
 
