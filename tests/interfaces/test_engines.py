@@ -21,7 +21,7 @@ import pytest
 
 from implicature.experiments.rows import Row, read_rows
 from implicature.interfaces.engines import ENGINES, Job, Options, jobs
-from implicature.interfaces.engines.cluster import Common, unfit, versions
+from implicature.interfaces.engines.cluster import Common, make, unfit, versions
 
 HERE = Path(__file__).parent
 PATIENCE = 240
@@ -294,3 +294,9 @@ def test_a_node_must_see_the_runs_and_have_the_same_versions(tmp_path: Path):
     assert unfit(Common(token, versions())) is None
     other = {**versions(), "jaxlib": "0.0.1"}
     assert "where the command has 0.0.1: install the same on all nodes." in str(unfit(Common(token, other)))
+
+
+def test_runs_need_a_folder_that_can_be_written_to(tmp_path: Path):
+    (tmp_path / "taken").touch()
+    with pytest.raises(ValueError, match=r"taken cannot be written to \(.+\): name another with --runs\."):
+        make(tmp_path / "taken" / ".shared-0")
