@@ -30,6 +30,9 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert path.read_bytes() == kept
     assert first.stdout == again.stdout
+    # Where there is no terminal, a line when a task ends.
+    assert "1/1 numbers-4: done in " in first.stderr
+    assert again.stderr == ""
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")

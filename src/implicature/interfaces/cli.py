@@ -115,10 +115,15 @@ def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None
 def reproduce(
     experiment: tyro.conf.Positional[str],
     games: int = 20_000,
-    jobs: int = 2,
+    jobs: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
     only: str = "",
     out: Path = Path("results"),
     runs: Path = Path("runs"),
+    engine: Literal["local", "ray"] = "local",
+    address: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None,
+    gpus: float = 0.0,
+    plan: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    json: bool = False,
 ) -> None:
     """Run an experiment. Rows are kept as each task ends; what has rows already is not done again.
 
@@ -127,26 +132,46 @@ def reproduce(
             (trained with 4, playing with 2 to 12), rounds (games of up to four), choices (one thing changed at a
             time), seconds (until the paper's accuracy: with --jobs 1 on an idle machine).
         games: Test games in each cell.
-        jobs: Tasks at once, each on a core of its own.
+        jobs: Tasks at once, each on a core of its own (1: one task on all cores); by default 2 on this machine, and as
+            many as it has room for on a cluster.
         only: Only tasks whose description contains this.
         out: The folder for rows.
-        runs: The folder for the runs of trained pairs.
+        runs: The folder for the runs of trained pairs; on a cluster all nodes share it.
+        engine: Where: processes on this machine, or a Ray cluster that is there already (docs/clusters.md).
+        address: The cluster's; by default the one that runs on this machine.
+        gpus: Graphics processors for each task, on a cluster.
+        plan: Run nothing: tell how long all tasks take on N workers, by the seconds in the rows.
+        json: A JSON object a line: when a task begins and ends, and at the end.
     """
-    if jobs == 1:
+    if jobs == 1 and engine == "local":
         use_processors()
     from implicature.interfaces.reproduce import reproduce as run
 
-    run(experiment, games, jobs, only, out, runs)
+    run(experiment, games, jobs, only, out, runs, engine, address, gpus, plan, json)
 
 
-def bench(json: bool = False, curves: bool = False, picture: Path | None = None) -> None:
+def bench(
+    json: bool = False,
+    curves: bool = False,
+    picture: Path | None = None,
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    engine: Literal["local", "ray"] = "local",
+    address: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None,
+) -> None:
     """Measure how fast games are played and learned from here. For true figures let nothing else run meanwhile.
 
     Args:
         json: Print one JSON object instead.
         curves: Also measure what a game costs by the number of candidates and of messages (some minutes).
         picture: Draw these curves to a PNG file.
+        workers: Instead, measure how much more is learned by up to N workers side by side, a core each.
+        engine: Where these are: processes on this machine, or a Ray cluster that is there already.
+        address: The cluster's; by default the one that runs on this machine.
     """
+    if workers is not None:
+        from implicature.interfaces.scaling import scaling
+
+        return scaling(workers, engine, address, json)
     use_processors()
     from implicature.interfaces.bench import bench as run
 

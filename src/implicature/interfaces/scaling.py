@@ -1,0 +1,55 @@
+"""How much more is learned a second by several workers side by side than by one: what `bench` measures, in each of them
+at the same time."""
+
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from implicature.experiments.rows import Row
+from implicature.interfaces.engines import ENGINES, Job, Options
+
+SECONDS = 10.0
+"""For each half of a phase: workers do not start at the same moment, but most of this is at the same time."""
+
+
+def run(task: Row, games: int, runs: Path) -> list[Row]:
+    """One worker's share."""
+    from implicature.games import named_game
+    from implicature.interfaces.bench import some_games, training_speed
+    from implicature.training.config import Config
+
+    speed = training_speed(Config(), some_games(*named_game("numbers-4"), games), least=SECONDS)
+    return [{**task, "games_per_second": speed["games"]}]
+
+
+def games_per_second(workers: int, engine: str, address: str | None) -> float:
+    """Of all workers together."""
+    # The engine has no more workers than jobs: one is one process on one core, too.
+    jobs = [Job(__name__, {"worker": i}, 20_000, Path("runs").resolve(), sys.argv) for i in range(workers)]
+    total = 0.0
+    for event in ENGINES[engine](jobs, Options(jobs=max(2, workers), address=address)):
+        if event.state in ("failed", "lost"):
+            raise ValueError(f"A worker could not be measured: {event.sentence}")
+        total += sum(row["games_per_second"] for row in event.rows)
+    return total
+
+
+def scaling(workers: int, engine: str, address: str | None, as_json: bool) -> None:
+    if workers < 1:
+        raise ValueError(f"{workers} workers do nothing: measure 1 or more.")
+    counts = sorted({workers, *(2**n for n in range(20) if 2**n < workers)})
+    rates = {count: games_per_second(count, engine, address) for count in counts}
+    figures = [
+        {"workers": count, "games_per_second": round(rate), "times": round(rate / rates[1], 2)}
+        for count, rate in rates.items()
+    ]
+    if as_json:
+        print(json.dumps({"engine": engine, "scaling": figures}))
+        return
+    table = Table("workers", "games a second", "times as many", title="Training on numbers-4, side by side")
+    for row in figures:
+        table.add_row(str(row["workers"]), f"{row['games_per_second']:,}", f"{row['times']:.2f}")
+    Console().print(table)
