@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from implicature.agents.baselines import Listener, Speaker
 from implicature.agents.belief import NETWORKS, ExchangeNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
 from implicature.agents.student import Student
@@ -51,8 +52,8 @@ class World(eqx.Module):
 class Pair(eqx.Module):
     """The two agents."""
 
-    teacher: Teacher
-    student: Student
+    teacher: Teacher | Speaker
+    student: Student | Listener
 
 
 def new_pair(key: Key[Array, ""], config: Config, features: int, messages: int) -> Pair:

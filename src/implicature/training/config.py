@@ -18,6 +18,9 @@ class Config:
     """The most messages a game may have (paper: 1 in its experiments)."""
     message_cost: float = 0.0
     """What each message costs both (paper: c_m; a right answer is worth 1)."""
+    method: Literal["pragmatic", "la-2017", "la-2018"] = "pragmatic"
+    """Theory of mind agents in turns (Algorithm 1), or a baseline whose agents learn together by REINFORCE: Lazaridou et
+    al. 2017, whose speaker sees target and distractors, or 2018, whose speaker sees the target alone (F-31)."""
     grounded: bool = True
     """Begin with messages that mean attributes (Bayesian pretraining) instead of at random."""
     network: Literal["exchange", "paper"] = "exchange"
@@ -61,6 +64,10 @@ class Config:
     be. By default 1 in a grounded pair, else 0 (F-18)."""
     answers: Literal["every", "one"] = "every"
     """The student learns from every answer that he might have given, or from the one that he gave (paper) (F-19)."""
+    entropy: float = 0.03
+    """A baseline's entropy bonus for both agents at the start; falls to 0 (F-33)."""
+    temperature: float = 1.0
+    """τ, by which a baseline's scores are divided (F-33; 2017: 10)."""
     replay: int = 16
     """The replay buffer, in batches."""
     target_update: int = 100

@@ -6,16 +6,21 @@ It teaches the likelihood without the lapse (F-15), so that what is untrue becom
 fits nobody is not taught: with the lapse it then says nothing (F-14).
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from implicature.agents.belief import BeliefNet, Candidates
+from implicature.agents.belief import Candidates, Reading
 from implicature.agents.exact import literal_teacher, normalised
 
 
 def grounding_loss(
-    net: BeliefNet, key: Key[Array, ""], candidates: Candidates, truth: Bool[Array, "candidates messages *#games"]
+    net: Callable[[Candidates], Reading],
+    key: Key[Array, ""],
+    candidates: Candidates,
+    truth: Bool[Array, "candidates messages *#games"],
 ) -> Float[Array, "*#games"]:
     """Cross-entropy of the exact posterior and the network's, the mean over messages that fit someone."""
     # Exponentials divided by their sum are uniform over all beliefs.

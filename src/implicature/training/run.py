@@ -45,28 +45,33 @@ from implicature.training.adaptation import (
     teacher_state,
     teacher_step,
 )
+from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
 from implicature.training.config import Config
 from implicature.training.parts import over_parts, placed, processors
 
+PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
+"""Two new agents of each method."""
 CHUNK = 250
 VALIDATION_GAMES = 2_000
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Pretraining of one agent's belief (phase 0), or one half of a phase."""
+    """Pretraining of one agent's belief (phase 0), one half of a phase, or a phase in which both learn together."""
 
     phase: int
-    agent: Literal["teacher", "student"]
+    agent: Literal["teacher", "student", "both"]
     iterations: int
 
 
 def stages(config: Config) -> list[Stage]:
-    """Algorithm 1's two outer loops, after Bayesian pretraining where the pair is grounded."""
+    """Algorithm 1's two outer loops, after Bayesian pretraining where the pair is grounded. The agents of a baseline do
+    not take turns."""
     before = config.pretraining if config.grounded else 0
-    halves = [(0, before), *((phase, config.iterations) for phase in range(1, config.phases + 1))]
-    agents = ("teacher", "student") if first_of(config) == "teacher" else ("student", "teacher")
-    return [Stage(phase, agent, n) for phase, n in halves if n for agent in agents]
+    turns = ("teacher", "student") if first_of(config) == "teacher" else ("student", "teacher")
+    grounding = [Stage(0, agent, before) for agent in turns if before]
+    agents = turns if config.method == "pragmatic" else ("both",)
+    return grounding + [Stage(i, agent, config.iterations) for i in range(1, config.phases + 1) for agent in agents]
 
 
 def first_of(config: Config) -> Literal["teacher", "student"]:
@@ -176,6 +181,8 @@ def begin(stage: Stage, pair: Pair, config: Config, rules: Rules) -> Any:
     """The learner's state at the start of a stage."""
     if stage.phase == 0:
         return learner(getattr(pair, stage.agent).belief, config, stage.iterations)
+    if stage.agent == "both":
+        return learner(pair, config, stage.iterations)
     if stage.agent == "teacher":
         return teacher_state(pair.teacher, config, rules)
     return learner(pair.student, config, stage.iterations)
@@ -186,6 +193,8 @@ def learned(stage: Stage, pair: Pair, state: Learner | TeacherState) -> Pair:
     model = state.learner.model if isinstance(state, TeacherState) else state.model
     if stage.phase == 0:
         return eqx.tree_at(lambda pair: getattr(pair, stage.agent).belief, pair, model)
+    if stage.agent == "both":
+        return model
     return eqx.tree_at(lambda pair: getattr(pair, stage.agent), pair, model)
 
 
@@ -221,6 +230,8 @@ def advance(
         def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
             if stage.phase == 0:
                 step = grounding_step(part, world)
+            elif stage.agent == "both":
+                step = joint_step(part, world, rules)
             elif stage.agent == "teacher":
                 step = teacher_step(part, world, rules, pair.student)
             else:
@@ -245,7 +256,9 @@ class Progress:
     """The mean of each figure over the chunk, for each pair."""
 
 
-METRICS = ("reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss")
+METRICS = (
+    "reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "speaker_loss", "entropy",
+)  # fmt: skip
 
 
 class Run:
@@ -258,7 +271,7 @@ class Run:
         self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(config.seed + jnp.arange(config.seeds))
         self.stages = stages(config)
         messages = setting.space.table.shape[1]
-        start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, messages, messages))
+        start = over_seeds(lambda key: PAIRS[config.method](jax.random.fold_in(key, 0), config, messages, messages))
         self.pairs: Pair = placed(eqx.filter_jit(start)(self.keys), config.batch)
 
     @property

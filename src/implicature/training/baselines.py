@@ -1,0 +1,75 @@
+"""The methods that ours is compared with: speaker and listener learn together, each from the gain alone (REINFORCE).
+
+    J = log π_A(m) · (R − R̄) + log π_B(a) · (R − E R) + λ (H(π_A) + H(π_B)),     R = 1[a = o*]
+
+R̄ is the mean gain of the batch's other games. As in our student's half (F-19), R may be taken for every answer that he
+might give, each by its chance, instead of for the one that he gave: its mean, π_B(o*).
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from implicature.agents.baselines import ContextFree, Informed, Listener, Matching, Speaker
+from implicature.agents.belief import Choice, chosen
+from implicature.agents.dialogue import Dialogue, by_chance, dialogue, softly
+from implicature.agents.teacher import entropy
+from implicature.games import Rules
+from implicature.training.adaptation import Info, Learner, Pair, Step, World, learn
+from implicature.training.config import Config
+from implicature.training.losses import LESSONS
+
+
+def listener(key: Key[Array, ""], config: Config, features: int, messages: int) -> Listener:
+    return Listener(Matching(features, messages, key, 4 * config.width, config.temperature))
+
+
+def pair_of_2018(key: Key[Array, ""], config: Config, features: int, messages: int) -> Pair:
+    """A speaker who sees the target alone."""
+    hers, his = jax.random.split(key)
+    net = ContextFree(features, messages, hers, 4 * config.width, config.temperature)
+    return Pair(Speaker(net), listener(his, config, features, messages))
+
+
+def pair_of_2017(key: Key[Array, ""], config: Config, features: int, messages: int) -> Pair:
+    """A speaker who sees target and distractors."""
+    hers, his = jax.random.split(key)
+    net = Informed(features, messages, hers, 4 * config.width, config.width, config.temperature)
+    return Pair(Speaker(net), listener(his, config, features, messages))
+
+
+def above_others(gain: Float[Array, "*games"]) -> Float[Array, "*games"]:
+    """Each game's gain less the mean of all the others'."""
+    return (gain - jnp.mean(gain)) * gain.size / max(1, gain.size - 1)
+
+
+def joint_loss(played: Dialogue, target: Choice, config: Config, weight: float | Array) -> tuple[Array, Info]:
+    """−J of each game of one round, and its parts."""
+    said = chosen(played.values[0], played.message[0])
+    one = config.answers == "one"
+    gain = played.reward[0] if one else chosen(played.after[0], target)
+    speaker = -said * jax.lax.stop_gradient(above_others(gain))
+    listener = -LESSONS[config.answers](played, target, 0.0)[0]
+    spread = entropy(jnp.exp(played.values[0])), entropy(played.after[0])
+    loss = speaker + listener - weight * (spread[0] + spread[1])
+    return loss, {"speaker_loss": speaker, "student_loss": listener, "entropy": spread[0]}
+
+
+def joint_step(config: Config, world: World, rules: Rules) -> Step:
+    """Both learn from the same games."""
+
+    def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
+        games_key, play_key = jax.random.split(key)
+        views = world.views(world.sample(games_key, config.batch, config.every_target))
+
+        def loss(pair: Pair) -> tuple[Array, Info]:
+            played = dialogue(play_key, pair.teacher, pair.student, views, rules, softly(1.0), by_chance, told=True)
+            weight = config.entropy * (1 - state.iteration / config.iterations)
+            each, info = joint_loss(played, views.target, config, weight)
+            return jnp.mean(each), jax.tree.map(jnp.mean, {"reward": played.gain, **info})
+
+        (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)
+        return learn(state, gradient, config, config.iterations), info
+
+    return step
