@@ -18,7 +18,7 @@ from implicature.experiments.rows import Row, read_rows, write_rows
 
 EXPERIMENTS = {
     name: f"implicature.experiments.{name}"
-    for name in ("ceilings", "learning", "candidates", "rounds", "choices", "seconds")
+    for name in ("ceilings", "learning", "candidates", "rounds", "baselines", "choices", "seconds")
 }
 
 

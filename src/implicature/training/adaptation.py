@@ -112,7 +112,10 @@ def grounding_step(config: Config, world: World) -> Step:
 
 
 def beta_of(config: Config, rules: Rules) -> float:
-    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16)."""
+    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16). The values
+    of a baseline's speaker are the logarithms of her chances."""
+    if config.method != "pragmatic":
+        return 1.0
     return config.beta if config.beta is not None else 20.0 if rules.candidates <= 4 else 10.0
 
 

@@ -16,7 +16,7 @@ from implicature.agents.belief import Choice, chosen
 from implicature.agents.dialogue import Dialogue, by_chance, dialogue, softly
 from implicature.agents.teacher import entropy
 from implicature.games import Rules
-from implicature.training.adaptation import Info, Learner, Pair, Step, World, learn
+from implicature.training.adaptation import Info, Learner, Pair, Step, World, beta_of, learn
 from implicature.training.config import Config
 from implicature.training.losses import LESSONS
 
@@ -44,7 +44,9 @@ def above_others(gain: Float[Array, "*games"]) -> Float[Array, "*games"]:
     return (gain - jnp.mean(gain)) * gain.size / max(1, gain.size - 1)
 
 
-def joint_loss(played: Dialogue, target: Choice, config: Config, weight: float | Array) -> tuple[Array, Info]:
+def joint_loss(
+    played: Dialogue, target: Choice, config: Config, weight: float | Float[Array, ""]
+) -> tuple[Float[Array, "*#games"], dict[str, Array]]:
     """−J of each game of one round, and its parts."""
     said = chosen(played.values[0], played.message[0])
     one = config.answers == "one"
@@ -62,9 +64,10 @@ def joint_step(config: Config, world: World, rules: Rules) -> Step:
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, play_key = jax.random.split(key)
         views = world.views(world.sample(games_key, config.batch, config.every_target))
+        speak = softly(beta_of(config, rules))
 
         def loss(pair: Pair) -> tuple[Array, Info]:
-            played = dialogue(play_key, pair.teacher, pair.student, views, rules, softly(1.0), by_chance, told=True)
+            played = dialogue(play_key, pair.teacher, pair.student, views, rules, speak, by_chance, told=True)
             weight = config.entropy * (1 - state.iteration / config.iterations)
             each, info = joint_loss(played, views.target, config, weight)
             return jnp.mean(each), jax.tree.map(jnp.mean, {"reward": played.gain, **info})

@@ -135,7 +135,11 @@ def check_config(config: Config) -> None:
         raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
     if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
         raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
-    for name in ("beta", "obverter", "calibration"):
+    if not 0 < config.temperature < inf:
+        raise ValueError(f"A temperature of {config.temperature} is not above 0: 1 leaves scores as they are.")
+    if config.method != "pragmatic" and config.rounds != 1:
+        raise ValueError(f"The agents of {config.method} have one message a game: leave --rounds at 1.")
+    for name in ("beta", "obverter", "calibration", "entropy"):
         if (value := getattr(config, name)) is not None and not 0 <= value < inf:
             raise ValueError(f"--{name} {value} is not a number from 0 on.")
     for name in ("seed", "split"):
