@@ -7,8 +7,7 @@ speaker of 2017   every number of the target's embedding passes, beside those of
 listener          π(o | m) ∝ exp(e_o · v_m / τ): he embeds each candidate by itself and the symbol, and compares  (both)
 
 A network gives its whole table at once, candidates × messages, as our belief networks do: what a speaker would say of
-each candidate were it the target, or how well each message fits each candidate. So a speaker can be grounded, too: her
-chances, read as a likelihood, make a belief (F-30). Games come last, as in `belief`.
+each candidate were it the target, or how well each message fits each candidate. Games come last, as in `belief`.
 """
 
 import equinox as eqx
@@ -81,9 +80,7 @@ class Informed(eqx.Module):
     out: Dense
     temperature: float = eqx.field(static=True)
 
-    def __init__(
-        self, features: int, messages: int, key: Key[Array, ""], width: int, filters: int, temperature: float
-    ):
+    def __init__(self, features: int, messages: int, key: Key[Array, ""], width: int, filters: int, temperature: float):
         encoder, across, gather, out = jax.random.split(key, 4)
         self.encoder, self.filters = Dense(features, width, encoder), Dense(3, filters, across, 3.0)
         self.gather, self.out = Dense(filters, 1, gather, 3.0), Dense(width, messages, out, 3.0)
@@ -120,7 +117,7 @@ class Speaker(eqx.Module):
     """She says what she says of the target; what he makes of it she does not ask."""
 
     belief: ContextFree | Informed
-    """What she says of each candidate, which pretraining reads as a likelihood (F-30)."""
+    """Not a belief: what she would say of each candidate. It has the name and the place of what our agents ground."""
 
     def read(self, candidates: Candidates) -> Reading:
         return self.belief(candidates)

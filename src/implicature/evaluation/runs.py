@@ -28,15 +28,11 @@ def held_out_games(
     return draw_games(key, games, number, instances, split, config.split)
 
 
-def played_by(
-    pair: Pair, setting: Setting, games: Game, equivalent: bool = False, speak: Speak = greedily
-) -> Played:
+def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False, speak: Speak = greedily) -> Played:
     rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
     categories = jnp.asarray(setting.space.category_numbers()) if equivalent else None
     world = setting.world
-    return play_games(
-        pair.teacher, pair.student, world.features, world.truth, games, rules, categories, speak=speak
-    )
+    return play_games(pair.teacher, pair.student, world.features, world.truth, games, rules, categories, speak=speak)
 
 
 def over_pairs(each: list[dict[str, Any]]) -> dict[str, Any]:

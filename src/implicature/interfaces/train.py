@@ -1,10 +1,8 @@
 """`implicature train`: a bar while a pair learns; at the end what it can do, beside the paper and the ceiling."""
 
-import json
 import sys
 from dataclasses import replace
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 
 import jax
@@ -20,6 +18,7 @@ from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.accuracy import hard_games
 from implicature.evaluation.play import Played, summary
 from implicature.evaluation.runs import held_out_games, played_by
+from implicature.experiments.paper import paper_figures
 from implicature.interfaces.transcript import example
 from implicature.training.adaptation import beta_of
 from implicature.training.config import Config
@@ -34,8 +33,6 @@ PAPER_PRESETS = {
     "la-2017": {**BASELINE_PRESET, "temperature": 10.0},
     "la-2018": BASELINE_PRESET,
 }
-THEIRS = {"pragmatic": "pragmatic", "la-2017": "lazaridou-2017", "la-2018": "lazaridou-2018"}
-"""What the paper's tables call each method."""
 
 
 def train(config: Config, preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> None:
@@ -97,19 +94,6 @@ def ceiling(played: Played, depth: int = 10) -> np.ndarray:
         return greedy_accuracy(truth, belief, belief)[target]
 
     return np.asarray(one(jnp.asarray(played.truth), jnp.asarray(played.target)))
-
-
-def paper_figures(config: Config) -> dict[str, float]:
-    """What the paper reports for this game, if it does."""
-    results = json.loads((files("implicature.experiments") / "paper-results.json").read_text(encoding="utf-8"))
-    if config.space is not None or config.candidates is not None or config.rounds != 1:
-        return {}
-    column = results["table-1"]["columns"].index(config.game)
-    method = THEIRS[config.method]
-    if config.grounded:
-        return {"accuracy": results["table-2"]["identical-games"][method][column][0] / 100}
-    names = {"accuracy": "total", "hard_accuracy": "hard"}
-    return {name: results["table-1"][theirs][method][column][0] / 100 for name, theirs in names.items()}
 
 
 def report(run: Run) -> None:

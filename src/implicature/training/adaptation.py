@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.baselines import Listener, Speaker
 from implicature.agents.belief import NETWORKS, ExchangeNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
 from implicature.agents.student import Student
@@ -50,10 +49,10 @@ class World(eqx.Module):
 
 
 class Pair(eqx.Module):
-    """The two agents."""
+    """The two agents, of whatever method: `dialogue` plays them."""
 
-    teacher: Teacher | Speaker
-    student: Student | Listener
+    teacher: Any
+    student: Any
 
 
 def new_pair(key: Key[Array, ""], config: Config, features: int, messages: int) -> Pair:
@@ -94,8 +93,8 @@ def learn(state: Learner, gradient: Any, config: Config, iterations: int) -> Lea
     return Learner(eqx.apply_updates(state.model, updates), adam, state.iteration + 1)
 
 
-def grounding_step(config: Config, world: World) -> Step:
-    """Bayesian pretraining of one belief network."""
+def grounding_step(config: Config, world: World, pretraining: Callable[..., Array] = grounding_loss) -> Step:
+    """Bayesian pretraining of one network."""
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, prior_key = jax.random.split(key)
@@ -103,7 +102,7 @@ def grounding_step(config: Config, world: World) -> Step:
 
         def loss(net: Any) -> Array:
             truth = jnp.moveaxis(world.truth[games.candidates], -1, 1)
-            return jnp.mean(grounding_loss(net, prior_key, world.features[games.candidates], truth))
+            return jnp.mean(pretraining(net, prior_key, world.features[games.candidates], truth))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return learn(state, gradient, config, config.pretraining), {"grounding_loss": value}
@@ -112,8 +111,8 @@ def grounding_step(config: Config, world: World) -> Step:
 
 
 def beta_of(config: Config, rules: Rules) -> float:
-    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16). The values
-    of a baseline's speaker are the logarithms of her chances."""
+    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16). What a
+    baseline's speaker gives as values are the logarithms of her chances."""
     if config.method != "pragmatic":
         return 1.0
     return config.beta if config.beta is not None else 20.0 if rules.candidates <= 4 else 10.0

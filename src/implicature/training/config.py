@@ -19,8 +19,8 @@ class Config:
     message_cost: float = 0.0
     """What each message costs both (paper: c_m; a right answer is worth 1)."""
     method: Literal["pragmatic", "la-2017", "la-2018"] = "pragmatic"
-    """Theory of mind agents in turns (Algorithm 1), or a baseline whose agents learn together by REINFORCE: Lazaridou et
-    al. 2017, whose speaker sees target and distractors, or 2018, whose speaker sees the target alone (F-31)."""
+    """Theory of mind agents in turns (Algorithm 1), or a baseline whose agents learn together by REINFORCE: Lazaridou
+    et al. 2017, whose speaker sees target and distractors, or 2018, whose speaker sees the target alone (F-31)."""
     grounded: bool = True
     """Begin with messages that mean attributes (Bayesian pretraining) instead of at random."""
     network: Literal["exchange", "paper"] = "exchange"

@@ -4,6 +4,10 @@
 
 It teaches the likelihood without the lapse (F-15), so that what is untrue becomes as unlikely as can be. A message that
 fits nobody is not taught: with the lapse it then says nothing (F-14).
+
+A baseline's speaker has no belief to teach. She learns to speak as the literal teacher whom that belief expects (F-30):
+
+    loss = H( S_0(· | o), π_A(· | o, O) ),   S_0(m | o) = 1[m ∈ o] / |o|,   every candidate as the target
 """
 
 from collections.abc import Callable
@@ -29,3 +33,13 @@ def grounding_loss(
     predicted = jax.nn.log_softmax(net(candidates).strict + jnp.log(prior + 1e-9)[:, None], axis=0)
     fits = jnp.any(truth, axis=0)
     return -jnp.sum(exact * predicted * fits, axis=(0, 1)) / jnp.maximum(jnp.sum(fits, axis=0), 1)
+
+
+def speaking_loss(
+    net: Callable[[Candidates], Reading],
+    key: Key[Array, ""],
+    candidates: Candidates,
+    truth: Bool[Array, "candidates messages *#games"],
+) -> Float[Array, "*#games"]:
+    """Cross-entropy of what the literal teacher says and what she says, the mean over candidates as targets."""
+    return jnp.mean(-jnp.sum(literal_teacher(truth) * net(candidates).strict, axis=1), axis=0)

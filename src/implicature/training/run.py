@@ -48,6 +48,7 @@ from implicature.training.adaptation import (
 from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
 from implicature.training.config import Config
 from implicature.training.parts import over_parts, placed, processors
+from implicature.training.pretraining import grounding_loss, speaking_loss
 
 PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
 """Two new agents of each method."""
@@ -233,7 +234,8 @@ def advance(
     def part_of(states: Any, world: World, keys: Array, pairs: Pair, start: Array) -> tuple[Any, dict[str, Array]]:
         def one(key: Array, pair: Pair, state: Any) -> tuple[Any, dict[str, Array]]:
             if stage.phase == 0:
-                step = grounding_step(part, world)
+                speaks = stage.agent == "teacher" and config.method != "pragmatic"
+                step = grounding_step(part, world, speaking_loss if speaks else grounding_loss)
             elif stage.agent == "both":
                 step = joint_step(part, world, rules)
             elif stage.agent == "teacher":
