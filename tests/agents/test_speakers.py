@@ -86,6 +86,7 @@ def test_many_games_at_once_are_played_as_one_by_one(pair: Pair):
     games, rules = jnp.stack([some_candidates(i) for i in range(3)]), Rules(CANDIDATES)
     targets, order = jnp.array([0, 3, 4]), jnp.tile(jnp.arange(CANDIDATES)[::-1], (3, 1))
 
+    @jax.jit
     def played(views: Views):
         return dialogue(jax.random.key(0), pair.teacher, pair.student, views, rules, greedily, greedily, told=False)
 

@@ -19,11 +19,8 @@ from implicature.games import GAMES
 from implicature.training.adaptation import beta_of
 from implicature.training.config import Config
 
-USUAL = Config(phases=1, iterations=20_000, batch=64, learning_rate=0.01, entropy=0.1)
-METHODS: dict[str, Config] = {
-    "la-2018": replace(USUAL, method="la-2018"),
-    "la-2017": replace(USUAL, method="la-2017"),
-}
+USUAL = Config(phases=1, iterations=20_000, batch=64)
+METHODS = {"la-2018": replace(USUAL, method="la-2018"), "la-2017": replace(USUAL, method="la-2017")}
 SETTINGS: dict[str, Config] = {
     f"{method}, {'grounded' if grounded else 'ungrounded'}, {game}": replace(config, grounded=grounded, game=game)
     for grounded in (False, True)

@@ -64,7 +64,7 @@ class Config:
     be. By default 1 in a grounded pair, else 0 (F-18)."""
     answers: Literal["every", "one"] = "every"
     """The student learns from every answer that he might have given, or from the one that he gave (paper) (F-19)."""
-    entropy: float = 0.03
+    entropy: float = 0.1
     """A baseline's entropy bonus for both agents at the start; falls to 0 (F-33)."""
     temperature: float = 1.0
     """τ, by which a baseline's scores are divided (F-33; 2017: 10)."""
