@@ -32,17 +32,18 @@ class Config:
     lexicon: bool = True
     """A grounded exchange pair keeps what words were taught to mean; only how it uses them changes (F-20)."""
     width: int = 16
-    """Channels of the exchange network's cells; the paper network is four times as wide (F-07)."""
+    """Channels of the exchange network's cells; the paper network is four times as wide (F-07), and so are a baseline's
+    embeddings (authors' code: 50), where the speaker of 2017 has so many filters (authors' code: 20)."""
     depth: int = 3
     """Rounds of exchange, or context blocks of the paper network."""
     reads_belief: bool = True
     """The value head also reads the predicted belief in the target (F-08)."""
     phases: int = 3
-    """Phases of a teacher half and a student half (paper: 3)."""
+    """Phases of a teacher half and a student half (paper: 3); in those of a baseline both learn together."""
     first: Literal["auto", "teacher", "student"] = "auto"
     """Who adapts first in a phase (paper: the teacher); auto: the student if the pair is grounded (F-17)."""
     iterations: int = 1_000
-    """Iterations of each half phase (paper: 10,000)."""
+    """Iterations of each half phase (paper: 10,000), or of each phase of a baseline (paper: 100,000 in all)."""
     pretraining: int = 3_000
     """Iterations of Bayesian pretraining, for a grounded pair."""
     batch: int = 256
