@@ -9,6 +9,7 @@ One game, or many at once along a last axis of every array; agents who know but 
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import equinox as eqx
 import jax
@@ -36,8 +37,9 @@ def by_chance(key: Key[Array, ""], chances: Float[Array, "choices *#games"]) -> 
     return jnp.sum(jax.random.uniform(key, chances.shape[1:]) * running[-1] >= running[:-1], axis=0)
 
 
+@cache
 def softly(beta: float) -> Speak:
-    """π_A = softmax(β Q)."""
+    """π_A = softmax(β Q). The same function for the same β, so that it is compiled for once."""
     return lambda key, values: by_chance(key, jax.nn.softmax(beta * values, axis=0))
 
 

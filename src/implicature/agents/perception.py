@@ -86,6 +86,15 @@ class Eyes(eqx.Module):
         return jnp.concatenate([fine.reshape(-1), coarse.reshape(-1), 2 * centre])
 
 
+def new_eyes(key: Key[Array, ""], looks: Looks) -> Eyes | None:
+    """Eyes for pictures; none for attributes."""
+    return Eyes(looks.shape[1], jax.random.fold_in(key, 1)) if looks.ndim == 4 else None
+
+
+def number_of_features(looks: Looks) -> int:
+    return FEATURES if looks.ndim == 4 else looks.shape[1]
+
+
 class Sights(eqx.Module):
     """What each agent sees of every look."""
 

@@ -1,4 +1,5 @@
-"""A pair plays test games: both greedy, the teacher going by her own prediction of his belief.
+"""A pair plays test games: both greedy, unless another way to speak is passed in, the teacher going by her own
+prediction of his belief.
 
 accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, rounds and gain.
 """
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.dialogue import Views, dialogue, greedily
+from implicature.agents.dialogue import Speak, Views, dialogue, greedily
 from implicature.agents.perception import Sights
 from implicature.evaluation.accuracy import hard_games, hardness
 from implicature.evaluation.teaching import levels, positive_rtd
@@ -38,9 +39,11 @@ class Played:
 
 
 @eqx.filter_jit
-def _play(key: Key[Array, ""], teacher: Any, student: Any, views: Views, truth: Array, rules: Rules) -> tuple:
+def _play(
+    key: Key[Array, ""], teacher: Any, student: Any, views: Views, truth: Array, rules: Rules, speak: Speak
+) -> tuple:
     def one(key: Array, views: Views, truth: Array) -> tuple:
-        played = dialogue(key, teacher, student, views, rules, greedily, greedily, told=False)
+        played = dialogue(key, teacher, student, views, rules, speak, greedily, told=False)
         true = jnp.sum(truth[views.target][played.message] * played.live)
         level = levels(truth)[views.target]
         return played.found, played.length, played.gain, true, level, hardness(truth, views.target)
@@ -84,6 +87,7 @@ def play_games(
     rules: Rules,
     categories: Int[Array, " messages"] | None = None,
     seed: int = 0,
+    speak: Speak = greedily,
 ) -> Played:
     """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
     number = len(games.target)
@@ -104,7 +108,7 @@ def play_games(
                     "Renaming the attributes of this space leads to instances that it does not have: equivalent games "
                     "need a space that has every combination, as number sets and objects do."
                 )
-        parts.append(jax.device_get(_play(play_key, teacher, student, views, truth[part.candidates], rules)))
+        parts.append(jax.device_get(_play(play_key, teacher, student, views, truth[part.candidates], rules, speak)))
     found, messages, gain, true, level, hard = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
     candidates = np.asarray(games.candidates)
     return Played(found, messages, gain, true, level, hard, np.asarray(truth)[candidates], np.asarray(games.target))

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from implicature.agents.dialogue import Speak, greedily
 from implicature.evaluation.play import Played, play_games
 from implicature.games import Game, Rules, Split, check_games, draw_games
 from implicature.training.adaptation import Pair
@@ -40,11 +41,12 @@ def held_out_games(
     return draw_games(key, games, number, instances, split, config.split, targets)
 
 
-def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False) -> Played:
+def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False, speak: Speak = greedily) -> Played:
     rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
     categories = jnp.asarray(setting.space.category_numbers()) if equivalent else None
     sights = eqx.filter_jit(pair.sights)(setting.world.looks)
-    return play_games(pair.teacher, pair.student, sights, setting.world.truth, games, rules, categories)
+    truth = setting.world.truth
+    return play_games(pair.teacher, pair.student, sights, truth, games, rules, categories, speak=speak)
 
 
 def over_pairs(each: list[dict[str, Any]]) -> dict[str, Any]:

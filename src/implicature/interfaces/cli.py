@@ -63,7 +63,7 @@ def train(
 
     Args:
         config: How the pair is trained.
-        preset: "paper": the paper's network, budget and random start.
+        preset: "paper": the paper's network, budget and random start, for the method chosen.
         out: The run's folder; by default a new one in runs/.
         resume: Go on with a run that was stopped, and end as if it had not been.
         quiet: No progress bar.
@@ -81,6 +81,7 @@ def evaluate(
     phase: int | None = None,
     candidates: int | None = None,
     equivalent: bool = False,
+    sampled: bool = False,
     json: bool = False,
 ) -> None:
     """Let a trained pair play test games, which it has never seen in training or validation.
@@ -92,11 +93,12 @@ def evaluate(
         phase: The pair as it was after this phase; by default the last.
         candidates: Play with another number of candidates than in training.
         equivalent: Teacher and student see differently named candidates, and the message is translated.
+        sampled: The teacher speaks by chance, as in training, instead of saying what is best.
         json: Print one JSON object instead.
     """
     from implicature.interfaces.evaluate import evaluate as play
 
-    play(run, games, seed, phase, candidates, equivalent, json)
+    play(run, games, seed, phase, candidates, equivalent, sampled, json)
 
 
 def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None = None) -> None:
@@ -129,8 +131,9 @@ def reproduce(
 
     Args:
         experiment: ceilings (exact players in the paper's four games), learning (pairs on number sets), candidates
-            (trained with 4, playing with 2 to 12), rounds (games of up to four), choices (one thing changed at a
-            time), seconds (until the paper's accuracy: with --jobs 1 on an idle machine).
+            (trained with 4, playing with 2 to 12), rounds (games of up to four), baselines (Lazaridou et al. 2017 and
+            2018), choices (one thing changed at a time), seconds (until the paper's accuracy: with --jobs 1 on an idle
+            machine).
         games: Test games in each cell.
         jobs: Tasks at once, each on a core of its own (1: one task on all cores); by default 2 on this machine, and as
             many as it has room for on a cluster.

@@ -7,13 +7,22 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from implicature.agents.dialogue import greedily, softly
 from implicature.evaluation.play import by_rtd, summary
 from implicature.evaluation.runs import held_out_games, over_pairs, played_by
+from implicature.training.adaptation import beta_of
 from implicature.training.run import open_run
 
 
 def evaluate(
-    folder: Path, games: int, seed: int, phase: int | None, candidates: int | None, equivalent: bool, json: bool
+    folder: Path,
+    games: int,
+    seed: int,
+    phase: int | None,
+    candidates: int | None,
+    equivalent: bool,
+    sampled: bool,
+    json: bool,
 ) -> None:
     if games < 10:
         raise ValueError(f"{games} games are too few to tell anything: ask for 10 or more.")
@@ -23,7 +32,8 @@ def evaluate(
         raise ValueError(f"{folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases.")
     drawn = held_out_games(run.setting, games, seed, candidates)
     pairs = [run.pair(phase, i) for i in range(run.setting.config.seeds)]
-    played = [played_by(pair, run.setting, drawn, equivalent) for pair in pairs]
+    speak = softly(beta_of(run.setting.config, run.setting.rules)) if sampled else greedily
+    played = [played_by(pair, run.setting, drawn, equivalent, speak) for pair in pairs]
     figures = over_pairs([summary(one) for one in played])
     if run.setting.rules.rounds > 1 and drawn.candidates.shape[1] <= 12:
         each = [by_rtd(one) for one in played]
@@ -33,8 +43,8 @@ def evaluate(
     if json:
         print(json_format.dumps(figures))
         return
-    spread = figures.get("std", {})
-    table = Table("", "value", title=f"{folder}: phase {phase}, {games:,} test games")
+    spread, manner = figures.get("std", {}), ", speaker sampled" if sampled else ""
+    table = Table("", "value", title=f"{folder}: phase {phase}, {games:,} test games{manner}")
     for name in ("accuracy", "hard_accuracy", "valid"):
         more = f" ± {100 * spread[name]:.2f}" if spread else ""
         table.add_row(name.replace("_", " "), f"{100 * figures[name]:.2f} %{more}")

@@ -17,7 +17,7 @@ from implicature.interfaces.plan import Times, identity, plan, told
 
 EXPERIMENTS = {
     name: f"implicature.experiments.{name}"
-    for name in ("ceilings", "learning", "objects", "candidates", "rounds", "choices", "seconds")
+    for name in ("ceilings", "learning", "objects", "baselines", "candidates", "rounds", "choices", "seconds")
 }
 
 

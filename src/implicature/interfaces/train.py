@@ -1,10 +1,8 @@
 """`implicature train`: a bar while a pair learns; at the end what it can do, beside the paper and the ceiling."""
 
-import json
 import sys
 from dataclasses import replace
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 
 import jax
@@ -15,18 +13,26 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from implicature.agents.dialogue import softly
 from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.accuracy import hard_games
 from implicature.evaluation.play import Played, summary
 from implicature.evaluation.runs import held_out_games, played_by
+from implicature.experiments.paper import paper_figures
 from implicature.interfaces.transcript import example
+from implicature.training.adaptation import beta_of
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
 
-PAPER_PRESET = {
-    "network": "paper", "likelihood": "sigmoid", "iterations": 10_000, "batch": 128, "phases": 3, "grounded": False,
-    "learning_rate": 1e-3, "every_target": False, "answers": "one",
+BASELINE_PRESET = {
+    "iterations": 100_000, "batch": 128, "phases": 1, "grounded": False, "learning_rate": 1e-3, "every_target": False,
+    "answers": "one",
 }  # fmt: skip
+PAPER_PRESETS = {
+    "pragmatic": {**BASELINE_PRESET, "network": "paper", "likelihood": "sigmoid", "iterations": 10_000, "phases": 3},
+    "la-2017": {**BASELINE_PRESET, "temperature": 10.0},
+    "la-2018": BASELINE_PRESET,
+}
 
 
 def train(config: Config, preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> None:
@@ -34,7 +40,7 @@ def train(config: Config, preset: str | None, out: Path | None, resume: Path | N
         run = open_run(resume)
     else:
         if preset == "paper":
-            config = replace(config, **PAPER_PRESET)
+            config = replace(config, **PAPER_PRESETS[config.method])
         run = start_run(out or new_folder(config), config)
     try:
         watch_training(run, quiet)
@@ -45,8 +51,9 @@ def train(config: Config, preset: str | None, out: Path | None, resume: Path | N
 
 
 def new_folder(config: Config) -> Path:
-    """runs/<game>-<date and time>, and a number where that exists."""
+    """runs/<game>-<date and time>, with the method before that if it is not ours, and a number where that exists."""
     name = Path(config.space).stem if config.space else config.game
+    name += "" if config.method == "pragmatic" else f"-{config.method}"
     stem = f"{name}-{'grounded' if config.grounded else 'ungrounded'}-{datetime.now():%Y%m%d-%H%M%S}"
     folder, more = Path("runs") / stem, 1
     while folder.exists():
@@ -89,18 +96,6 @@ def ceiling(played: Played, depth: int = 10) -> np.ndarray:
     return np.asarray(one(jnp.asarray(played.truth), jnp.asarray(played.target)))
 
 
-def paper_figures(config: Config) -> dict[str, float]:
-    """What the paper reports for this game, if it does."""
-    results = json.loads((files("implicature.experiments") / "paper-results.json").read_text(encoding="utf-8"))
-    if config.space is not None or config.candidates is not None or config.rounds != 1:
-        return {}
-    column = results["table-1"]["columns"].index(config.game)
-    if config.grounded:
-        return {"accuracy": results["table-2"]["identical-games"]["pragmatic"][column][0] / 100}
-    names = {"accuracy": "total", "hard_accuracy": "hard"}
-    return {name: results["table-1"][theirs]["pragmatic"][column][0] / 100 for name, theirs in names.items()}
-
-
 def report(run: Run) -> None:
     """Ours, the paper's and the exact ceiling, and one dialogue before and after."""
     console = Console()
@@ -114,13 +109,18 @@ def report(run: Run) -> None:
         spread = f" ± {100 * np.std(values):.1f}" if len(values) > 1 else ""
         return f"{100 * np.mean(values):.1f}{spread}"
 
-    title = escape(f"{config.space or config.game}: 10,000 test games, greedy")
+    method = "" if config.method == "pragmatic" else f", {config.method}"
+    title = escape(f"{config.space or config.game}{method}: 10,000 test games, greedy")
     table = Table("test games, %", "ours", "paper", "exact ceiling", title=title)
     hard = exact[hard_games(first.hardness)].mean()
     for name, best in (("accuracy", exact.mean()), ("hard_accuracy", hard), ("valid", 1.0)):
         theirs = f"{100 * paper[name]:.1f}" if name in paper else "–"
         shown = name.replace("_", " ") if name != "valid" else "messages true of the target"
         table.add_row(shown, share([one[name] for one in ours]), theirs, f"{100 * best:.1f}")
+    if config.method != "pragmatic":
+        speak = softly(beta_of(config, run.setting.rules))
+        sampled = [played_by(run.pair(index=i), run.setting, games, speak=speak) for i in range(config.seeds)]
+        table.add_row("accuracy, speaker sampled", share([float(played.found.mean()) for played in sampled]), "–", "–")
     for level, mine in ours[0]["by_level"].items():
         here = first.level == (-1 if level == "none" else int(level))
         found = [one["by_level"][level]["accuracy"] for one in ours]

@@ -29,7 +29,7 @@ def read_metrics(run: Run) -> dict[str, np.ndarray]:
     pairs = run.setting.config.seeds
     before = np.concatenate([[0], np.cumsum([stage.iterations for stage in run.stages])])
     at = [before[int(row["stage"])] + int(row["iteration"]) for row in rows[::pairs]]
-    figures = {name: np.array([float(row[name] or "nan") for row in rows]).reshape(-1, pairs) for name in METRICS}
+    figures = {name: np.array([float(row.get(name) or "nan") for row in rows]).reshape(-1, pairs) for name in METRICS}
     return {"iteration": np.array(at), **figures}
 
 
@@ -64,10 +64,11 @@ def draw_metrics(axes: Axes, run: Run, names: tuple[str, ...], metrics: dict[str
             known = np.isfinite(values).any(axis=1)
             mean[known] = np.nanmean(values[known], axis=1)
             axes.plot(metrics["iteration"], mean, label=name.replace("_", " "), linewidth=1.5)
-    start = 0
+    start, named = 0, -1
     for stage in run.stages:
         axes.axvline(start, color="0.85", linewidth=0.8, zorder=0)
-        if stage.agent == "teacher":
+        if stage.phase != named:
+            named = stage.phase
             name = f"phase {stage.phase}" if stage.phase else "grounding"
             axes.text(start, 1.01, f" {name}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.4")
         start += stage.iterations
@@ -81,7 +82,8 @@ def watch(folder: Path, games: int, out: Path | None) -> None:
     figure, (levels, accuracy, losses) = plt.subplots(1, 3, figsize=(15, 4.5), constrained_layout=True)
     found = draw_levels(levels, run, games)
     draw_metrics(accuracy, run, ("accuracy", "reward"), metrics, "validation accuracy and reward in training")
-    draw_metrics(losses, run, ("q_loss", "obverter_loss", "student_loss", "grounding_loss"), metrics, "losses")
+    names = ("q_loss", "obverter_loss", "speaker_loss", "student_loss", "grounding_loss")
+    draw_metrics(losses, run, names, metrics, "losses")
     path = out or folder / "watch.png"
     figure.savefig(path, dpi=130)
     plt.close(figure)

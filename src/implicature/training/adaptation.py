@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import NETWORKS, BeliefNet, ExchangeNet
+from implicature.agents.belief import NETWORKS, ExchangeNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
-from implicature.agents.perception import FEATURES, Eyes, Looks, Sights, looked_at, seen
+from implicature.agents.perception import Eyes, Looks, Sights, looked_at, new_eyes, number_of_features, seen
 from implicature.agents.student import Student
 from implicature.agents.teacher import Teacher
 from implicature.games import Game, Rules
@@ -65,10 +65,10 @@ def views(game: Game, sights: Sights) -> Views:
 
 
 class Pair(eqx.Module):
-    """The two agents."""
+    """The two agents, of whatever method: `dialogue` plays them."""
 
-    teacher: Teacher
-    student: Student
+    teacher: Any
+    student: Any
 
     def sights(self, looks: Looks) -> Sights:
         return Sights(seen(self.teacher.eyes, looks), seen(self.student.eyes, looks))
@@ -77,8 +77,7 @@ class Pair(eqx.Module):
 def new_pair(key: Key[Array, ""], config: Config, looks: Looks, messages: int) -> Pair:
     """A teacher and a student of the same build, differently initialised."""
     hers, his, value = jax.random.split(key, 3)
-    in_pictures = looks.ndim == 4
-    features = FEATURES if in_pictures else looks.shape[1]
+    features = number_of_features(looks)
     width = config.width if config.network == "exchange" else 4 * config.width
 
     def net(key: Key[Array, ""]):
@@ -89,11 +88,8 @@ def new_pair(key: Key[Array, ""], config: Config, looks: Looks, messages: int) -
             return ExchangeNet(*given, lexicon=keeps)
         return NETWORKS[config.network](*given)
 
-    def eyes(key: Key[Array, ""]) -> Eyes | None:
-        return Eyes(looks.shape[1], jax.random.fold_in(key, 1)) if in_pictures else None
-
-    teacher = Teacher(net(hers), 2 * config.width, value, config.reads_belief, eyes(hers))
-    return Pair(teacher, Student(net(his), eyes=eyes(his)))
+    teacher = Teacher(net(hers), 2 * config.width, value, config.reads_belief, new_eyes(hers, looks))
+    return Pair(teacher, Student(net(his), eyes=new_eyes(his, looks)))
 
 
 class Learner(eqx.Module):
@@ -120,12 +116,12 @@ def learn(state: Learner, gradient: Any, config: Config, iterations: int) -> Lea
     return Learner(eqx.apply_updates(state.model, updates), adam, state.iteration + 1)
 
 
-Reader = tuple[BeliefNet, Eyes | None]
-"""What is taught before the first phase: a belief network and, in front of it, eyes."""
+Reader = tuple[Any, Eyes | None]
+"""What is taught before the first phase: a network and, in front of it, eyes."""
 
 
-def grounding_step(config: Config, world: World) -> Step:
-    """Bayesian pretraining of one belief network, and of the eyes before it."""
+def grounding_step(config: Config, world: World, pretraining: Callable[..., Array] = grounding_loss) -> Step:
+    """Bayesian pretraining of one network, and of the eyes before it."""
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, prior_key = jax.random.split(key)
@@ -138,9 +134,9 @@ def grounding_step(config: Config, world: World) -> Step:
         def loss(reader: Reader) -> Array:
             net, eyes = reader
             if eyes is None:
-                return jnp.mean(grounding_loss(net, prior_key, world.looks[looks], truth))
+                return jnp.mean(pretraining(net, prior_key, world.looks[looks], truth))
             features = glimpsed(gaze_key, eyes, world.looks[looks.reshape(-1)]).reshape(*looks.shape, -1)
-            return jnp.mean(grounding_loss(net, prior_key, features, truth))
+            return jnp.mean(pretraining(net, prior_key, features, truth))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return learn(state, gradient, config, config.pretraining), {"grounding_loss": value}
@@ -156,7 +152,7 @@ def looking_step(config: Config, world: World) -> Step:
         sets = max(1, GLIMPSES // world.games.candidates.shape[1])
         looks = world.sample(games_key, sets, every_target=False).candidates.reshape(-1)
 
-        def loss(reader: tuple[BeliefNet, Eyes]) -> Array:
+        def loss(reader: tuple[Any, Eyes]) -> Array:
             return jnp.mean(looking_loss(gaze_key, reader[1], world.looks, looks))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
@@ -166,7 +162,10 @@ def looking_step(config: Config, world: World) -> Step:
 
 
 def beta_of(config: Config, rules: Rules) -> float:
-    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16)."""
+    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16). What a
+    baseline's speaker gives as values are the logarithms of her chances."""
+    if config.method != "pragmatic":
+        return 1.0
     return config.beta if config.beta is not None else 20.0 if rules.candidates <= 4 else 10.0
 
 

@@ -19,6 +19,9 @@ class Config:
     """The most messages a game may have (paper: 1 in its experiments)."""
     message_cost: float = 0.0
     """What each message costs both (paper: c_m; a right answer is worth 1)."""
+    method: Literal["pragmatic", "la-2017", "la-2018"] = "pragmatic"
+    """Theory of mind agents in turns (Algorithm 1), or a baseline whose agents learn together by REINFORCE: Lazaridou
+    et al. 2017, whose speaker sees target and distractors, or 2018, whose speaker sees the target alone (F-31)."""
     grounded: bool = True
     """Begin with messages that mean attributes (Bayesian pretraining) instead of at random."""
     sight: Literal["auto", "symbols", "cached", "end-to-end"] = "auto"
@@ -33,17 +36,18 @@ class Config:
     lexicon: bool = True
     """A grounded exchange pair keeps what words were taught to mean; only how it uses them changes (F-20)."""
     width: int = 16
-    """Channels of the exchange network's cells; the paper network is four times as wide (F-07)."""
+    """Channels of the exchange network's cells; the paper network is four times as wide (F-07), and so are a baseline's
+    embeddings (authors' code: 50), where the speaker of 2017 has so many filters (authors' code: 20)."""
     depth: int = 3
     """Rounds of exchange, or context blocks of the paper network."""
     reads_belief: bool = True
     """The value head also reads the predicted belief in the target (F-08)."""
     phases: int = 3
-    """Phases of a teacher half and a student half (paper: 3)."""
+    """Phases of a teacher half and a student half (paper: 3); in those of a baseline both learn together."""
     first: Literal["auto", "teacher", "student"] = "auto"
     """Who adapts first in a phase (paper: the teacher); auto: the student if the pair is grounded (F-17)."""
     iterations: int = 1_000
-    """Iterations of each half phase (paper: 10,000)."""
+    """Iterations of each half phase (paper: 10,000), or of each phase of a baseline (paper: 100,000 in all)."""
     pretraining: int = 3_000
     """Iterations of Bayesian pretraining, for a grounded pair."""
     batch: int = 256
@@ -65,6 +69,10 @@ class Config:
     be. By default 1 in a grounded pair, else 0 (F-18)."""
     answers: Literal["every", "one"] = "every"
     """The student learns from every answer that he might have given, or from the one that he gave (paper) (F-19)."""
+    entropy: float = 0.1
+    """A baseline's entropy bonus for both agents at the start; falls to 0 (F-33)."""
+    temperature: float = 1.0
+    """τ, by which a baseline's scores are divided (F-33; 2017: 10)."""
     replay: int = 16
     """The replay buffer, in batches."""
     target_update: int = 100

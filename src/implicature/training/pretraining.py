@@ -9,13 +9,19 @@ With pictures the eyes learn before the first phase as well: in a grounded pair 
 ungrounded one to tell pictures apart, by no label but which picture it is (F-23):
 
     loss = −log softmax_j( z_i · z'_j / τ )[i],   z, z' = the features of two glimpses of each picture
+
+A baseline's speaker has no belief to teach. She learns to speak as the literal teacher whom that belief expects (F-30):
+
+    loss = H( S_0(· | o), π_A(· | o, O) ),   S_0(m | o) = 1[m ∈ o] / |o|,   every candidate as the target
 """
+
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import BeliefNet, Candidates
+from implicature.agents.belief import Candidates, Reading
 from implicature.agents.exact import literal_teacher, normalised
 from implicature.agents.perception import Eyes, Features, Pictures
 
@@ -46,7 +52,10 @@ def unit(features: Features) -> Features:
 
 
 def grounding_loss(
-    net: BeliefNet, key: Key[Array, ""], candidates: Candidates, truth: Bool[Array, "candidates messages *#games"]
+    net: Callable[[Candidates], Reading],
+    key: Key[Array, ""],
+    candidates: Candidates,
+    truth: Bool[Array, "candidates messages *#games"],
 ) -> Float[Array, "*#games"]:
     """Cross-entropy of the exact posterior and the network's, the mean over messages that fit someone."""
     # Exponentials divided by their sum are uniform over all beliefs.
@@ -55,3 +64,13 @@ def grounding_loss(
     predicted = jax.nn.log_softmax(net(candidates).strict + jnp.log(prior + 1e-9)[:, None], axis=0)
     fits = jnp.any(truth, axis=0)
     return -jnp.sum(exact * predicted * fits, axis=(0, 1)) / jnp.maximum(jnp.sum(fits, axis=0), 1)
+
+
+def speaking_loss(
+    net: Callable[[Candidates], Reading],
+    key: Key[Array, ""],
+    candidates: Candidates,
+    truth: Bool[Array, "candidates messages *#games"],
+) -> Float[Array, "*#games"]:
+    """Cross-entropy of what the literal teacher says and what she says, the mean over candidates as targets."""
+    return jnp.mean(-jnp.sum(literal_teacher(truth) * net(candidates).strict, axis=1), axis=0)

@@ -48,28 +48,34 @@ from implicature.training.adaptation import (
     teacher_step,
     views,
 )
+from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
 from implicature.training.config import Config
 from implicature.training.parts import over_parts, placed, processors
+from implicature.training.pretraining import grounding_loss, speaking_loss
 
+PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
+"""Two new agents of each method."""
 CHUNK = 250
 VALIDATION_GAMES = 2_000
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Pretraining of one agent's belief (phase 0), or one half of a phase."""
+    """Pretraining of one agent's belief (phase 0), one half of a phase, or a phase in which both learn together."""
 
     phase: int
-    agent: Literal["teacher", "student"]
+    agent: Literal["teacher", "student", "both"]
     iterations: int
 
 
 def stages(config: Config, in_pictures: bool = False) -> list[Stage]:
-    """Algorithm 1's two outer loops, after what is learned before: meanings where the pair is grounded, seeing."""
+    """Algorithm 1's two outer loops, after what is learned before: meanings where the pair is grounded, seeing. The
+    agents of a baseline do not take turns."""
     before = config.pretraining if config.grounded or in_pictures else 0
-    halves = [(0, before), *((phase, config.iterations) for phase in range(1, config.phases + 1))]
-    agents = ("teacher", "student") if first_of(config) == "teacher" else ("student", "teacher")
-    return [Stage(phase, agent, n) for phase, n in halves if n for agent in agents]
+    turns = ("teacher", "student") if first_of(config) == "teacher" else ("student", "teacher")
+    grounding = [Stage(0, agent, before) for agent in turns if before]
+    agents = turns if config.method == "pragmatic" else ("both",)
+    return grounding + [Stage(i, agent, config.iterations) for i in range(1, config.phases + 1) for agent in agents]
 
 
 def first_of(config: Config) -> Literal["teacher", "student"]:
@@ -133,7 +139,11 @@ def check_config(config: Config) -> None:
         raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
     if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
         raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
-    for name in ("beta", "obverter", "calibration"):
+    if not 0 < config.temperature < inf:
+        raise ValueError(f"A temperature of {config.temperature} is not above 0: 1 leaves scores as they are.")
+    if config.method != "pragmatic" and config.rounds != 1:
+        raise ValueError(f"The agents of {config.method} have one message a game: leave --rounds at 1.")
+    for name in ("beta", "obverter", "calibration", "entropy"):
         if (value := getattr(config, name)) is not None and not 0 <= value < inf:
             raise ValueError(f"--{name} {value} is not a number from 0 on.")
     for name in ("seed", "split"):
@@ -184,31 +194,38 @@ def over_seeds(function: Callable[..., Any]) -> Callable[..., Any]:
     return mapped
 
 
+def with_eyes(agent: Any, eyes: Any) -> Any:
+    return eqx.tree_at(lambda agent: agent.eyes, agent, eyes, is_leaf=lambda eyes: eyes is None)
+
+
 def begin(stage: Stage, pair: Pair, config: Config, rules: Rules) -> Any:
-    """The learner's state at the start of a stage."""
-    agent = getattr(pair, stage.agent)
+    """The learner's state at the start of a stage. Unless they learn from the game, eyes are shut while it is learned:
+    what they see is known."""
     if stage.phase == 0:
+        agent = getattr(pair, stage.agent)
         return learner((agent.belief, agent.eyes), config, stage.iterations)
     if config.sight != "end-to-end":
-        agent = eqx.tree_at(lambda agent: agent.eyes, agent, None)
+        pair = Pair(with_eyes(pair.teacher, None), with_eyes(pair.student, None))
     if stage.agent == "teacher":
-        return teacher_state(agent, config, rules)
-    return learner(agent, config, stage.iterations)
+        return teacher_state(pair.teacher, config, rules)
+    return learner(pair if stage.agent == "both" else pair.student, config, stage.iterations)
 
 
 def learned(stage: Stage, pair: Pair, state: Learner | TeacherState) -> Pair:
     """The pair with what the learner knows by now."""
     model = state.learner.model if isinstance(state, TeacherState) else state.model
-    agent = getattr(pair, stage.agent)
 
-    def sighted(agent: Any, eyes: Any) -> Any:
-        return eqx.tree_at(lambda agent: agent.eyes, agent, eyes, is_leaf=lambda eyes: eyes is None)
+    def awake(now: Any, before: Any) -> Any:
+        return with_eyes(now, before.eyes) if now.eyes is None else now
 
+    if stage.agent == "both":
+        return Pair(awake(model.teacher, pair.teacher), awake(model.student, pair.student))
+    before = getattr(pair, stage.agent)
     if stage.phase == 0:
         net, eyes = model
-        now = sighted(eqx.tree_at(lambda agent: agent.belief, agent, net), eyes)
+        now = with_eyes(eqx.tree_at(lambda agent: agent.belief, before, net), eyes)
     else:
-        now = model if model.eyes is not None else sighted(model, agent.eyes)
+        now = awake(model, before)
     return eqx.tree_at(lambda pair: getattr(pair, stage.agent), pair, now)
 
 
@@ -253,7 +270,11 @@ def advance(
     ) -> tuple[Any, dict[str, Array]]:
         def one(key: Array, pair: Pair, sights: Sights, state: Any) -> tuple[Any, dict[str, Array]]:
             if stage.phase == 0:
-                step = (grounding_step if config.grounded else looking_step)(part, world)
+                speaks = stage.agent == "teacher" and config.method != "pragmatic"
+                taught = grounding_step(part, world, speaking_loss if speaks else grounding_loss)
+                step = taught if config.grounded else looking_step(part, world)
+            elif stage.agent == "both":
+                step = joint_step(part, world, rules, sights)
             elif stage.agent == "teacher":
                 step = teacher_step(part, world, rules, pair.student, sights)
             else:
@@ -278,7 +299,10 @@ class Progress:
     """The mean of each figure over the chunk, for each pair."""
 
 
-METRICS = ("reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "looking_loss")
+METRICS = (
+    "reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "looking_loss", "speaker_loss",
+    "entropy",
+)  # fmt: skip
 
 
 class Run:
@@ -291,7 +315,8 @@ class Run:
         self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(config.seed + jnp.arange(config.seeds))
         looks, messages = setting.world.looks, setting.space.table.shape[1]
         self.stages = stages(config, in_pictures=looks.ndim == 4)
-        start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, looks, messages))
+        new = PAIRS[config.method]
+        start = over_seeds(lambda key: new(jax.random.fold_in(key, 0), config, looks, messages))
         self.pairs: Pair = placed(eqx.filter_jit(start)(self.keys), config.batch)
 
     @property
