@@ -16,7 +16,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, Key, UInt32
+from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from implicature.spaces import SPACES, Space
 
@@ -45,6 +45,13 @@ class Rules:
     def wait(self) -> int:
         """The student's action Ξ; 0 … candidates-1 are answers."""
         return self.candidates
+
+    def judge(
+        self, said: Int[Array, "*#games"], target: Int[Array, "*#games"], number: Int[Array, ""]
+    ) -> tuple[Float[Array, "*#games"], Bool[Array, "*#games"]]:
+        """What round `number`, from 0, is worth to both, and whether it ends the game. `said` is his answer, in the
+        order that the target is given in, or Ξ."""
+        return (said == target) - self.message_cost, (said != self.wait) | (number == self.rounds - 1)
 
 
 GAMES: dict[str, tuple[str, int]] = {
