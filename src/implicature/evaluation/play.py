@@ -3,6 +3,7 @@
 accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, rounds and gain.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +63,13 @@ def equivalent_views(
     return views, jnp.all(exist)
 
 
+def parts_of(number: int) -> Iterator[tuple[int, Int[np.ndarray, " rows"]]]:
+    """Where each part of so many games begins, and its games. The last part is filled up with the first games again, so
+    that one program serves all parts."""
+    for start in range(0, number, CHUNK):
+        yield start, np.arange(start, start + min(CHUNK, number)) % number
+
+
 def play_games(
     teacher: Any,
     student: Any,
@@ -75,9 +83,7 @@ def play_games(
     """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
     number = len(games.target)
     parts: list[tuple] = []
-    for start in range(0, number, CHUNK):
-        # The last part is filled up with the first games again, so that one program serves all parts.
-        rows = np.arange(start, start + min(CHUNK, number)) % number
+    for start, rows in parts_of(number):
         part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:
