@@ -59,7 +59,10 @@ class Table:
 
     def _observations(self, agent: str) -> spaces.Dict:
         rules, pixels = self.env.rules, self.env.looks.dtype == jnp.uint8
-        shape, kind, most = (rules.candidates, *self.env.looks.shape[2:]), *((np.uint8, 255) if pixels else (np.int8, 1))
+        shape, kind, most = (
+            (rules.candidates, *self.env.looks.shape[2:]),
+            *((np.uint8, 255) if pixels else (np.int8, 1)),
+        )
         seen: dict[str, spaces.Space] = {
             "candidates": spaces.Box(0, most, shape, kind),
             "messages": spaces.MultiDiscrete([self.env.messages + 1] * rules.rounds),
@@ -135,7 +138,7 @@ def game_from(options: dict[str, Any], rules: Rules, space: Space) -> Game:
         target = int(options.get("target", 0))
         order = np.asarray(options.get("order", range(number)), np.int32)
         right = candidates.shape == (number,) and len(set(candidates.tolist())) == number and 0 <= target < number
-        right = right and 0 <= candidates.min() and candidates.max() < space.instances
+        right = right and candidates.min() >= 0 and candidates.max() < space.instances
         right = right and sorted(order.tolist()) == list(range(number))
     except (KeyError, TypeError, ValueError):
         right = False
@@ -226,8 +229,12 @@ class SideBySide(ParallelEnv):
         self.agents = [] if table.over else self.agents
         same = dict.fromkeys
         both = self.possible_agents
-        return self._each(table.observe), same(both, reward), same(both, table.over), same(both, False), self._each(
-            table.info
+        return (
+            self._each(table.observe),
+            same(both, reward),
+            same(both, table.over),
+            same(both, False),
+            self._each(table.info),
         )
 
     def render(self) -> Any:
