@@ -3,7 +3,7 @@
 topographic similarity   Spearman correlation of distances between targets and between what was said of them
 mutual information       I(message; category), or of each attribute where there are no categories
 purity                   Σ_m p(m) · max_a p(a | m): how often a word's commonest attribute is the target's
-context independence     mean_c p(m_c | c) · p(c | m_c),  m_c = argmax_m p(c | m), both by IBM model 1 (Bogin et al. 2018)
+context independence     mean_c p(m_c | c) · p(c | m_c),  m_c = argmax_m p(c | m); IBM model 1     (Bogin et al. 2018)
 speaker consistency      I(words; target) / H(words): how far the target alone, not its context, settles what is said
 coordination             I(words; whom he picks) / H(words): instantaneous coordination (Jaques et al. 2019)
 causal influence         I(first word; his choice) in each game, were any of its candidates meant (Lowe et al. 2019)

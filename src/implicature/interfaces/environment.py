@@ -1,6 +1,6 @@
 """The game for PettingZoo: `implicature.env()` (one player acts at a time) and `implicature.parallel_env()`.
 
-Agents are "teacher" and "student". The rules are those of `vectorised`, which this calls; here are names and spaces.
+Agents are "teacher" and "student". What a round is worth and when a game ends is `Rules.judge`, as in `dialogue`.
 
     observation   candidates, in the agent's own order: 0/1 attributes or pictures;  messages: the word of each round
                   plus one, 0 for none yet;  turn: 1 where it is one's own;  target: its position (the teacher alone)
@@ -11,10 +11,8 @@ In the parallel environment, too, a step is one player's: the other's action is 
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 try:
@@ -23,9 +21,9 @@ try:
 except ImportError as missing:
     raise ValueError("The environments need PettingZoo: pip install 'implicature[env]'.") from missing
 
-from implicature.games import Game, Rules, Split
+from implicature.games import Rules, Split
 from implicature.interfaces.frame import Scene, frame, words
-from implicature.interfaces.vectorised import Environment, Observe, State, environment, game_of
+from implicature.interfaces.vectorised import Environment, Observe, environment, game_of
 from implicature.spaces import Space
 
 TEACHER, STUDENT = "teacher", "student"
@@ -33,39 +31,32 @@ RENDER_MODES = ("human", "ansi", "rgb_array")
 METADATA: dict[str, Any] = {"name": "implicature_v0", "render_modes": list(RENDER_MODES), "render_fps": 1}
 
 
-@jax.jit
-def _begin(env: Environment, key: jax.Array, game: Game | None) -> tuple:
-    state = env.reset(key) if game is None else env.begin(key, game)
-    return state, env.teacher_sees(state), env.student_sees(state)
-
-
-@jax.jit
-def _play(env: Environment, state: State, action: jax.Array) -> tuple:
-    state, reward, over = env.play(state, action)
-    return state, env.teacher_sees(state), env.student_sees(state), reward, over
-
-
 class Table:
-    """The table that both sit at: one game under way, as NumPy arrays and in gymnasium's spaces."""
+    """The table that both sit at: one game under way, in NumPy and gymnasium's spaces, as a step of one game alone is
+    quicker outside a compiled program."""
 
     def __init__(self, space: Space, env: Environment, render_mode: str | None):
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"No frames are made as {render_mode!r}: choose one of {', '.join(RENDER_MODES)}.")
-        self.space, self.env, self.render_mode = space, env, render_mode
+        self.space, self.rules, self.render_mode = space, env.rules, render_mode
+        self.looks = np.asarray(env.looks)
+        if self.looks.dtype != np.uint8:
+            self.looks = self.looks.astype(np.int8)
+        self.games = tuple(np.asarray(leaf) for leaf in (env.games.candidates, env.games.target, env.games.order))
         self.random = np.random.default_rng()
-        self.actions = {TEACHER: spaces.Discrete(env.messages), STUDENT: spaces.Discrete(env.rules.candidates + 1)}
-        self.observations = {agent: self._observations(agent) for agent in (TEACHER, STUDENT)}
-        self.state: State | None = None
+        self.actions: dict[str, spaces.Space] = {
+            TEACHER: spaces.Discrete(env.messages),
+            STUDENT: spaces.Discrete(env.rules.candidates + 1),
+        }
+        self.observations: dict[str, spaces.Space] = {agent: self._seen(agent) for agent in (TEACHER, STUDENT)}
+        self.begun = False
 
-    def _observations(self, agent: str) -> spaces.Dict:
-        rules, pixels = self.env.rules, self.env.looks.dtype == jnp.uint8
-        shape, kind, most = (
-            (rules.candidates, *self.env.looks.shape[2:]),
-            *((np.uint8, 255) if pixels else (np.int8, 1)),
-        )
+    def _seen(self, agent: str) -> spaces.Dict:
+        rules, kind = self.rules, self.looks.dtype
+        shape, words = (rules.candidates, *self.looks.shape[2:]), len(self.space.attributes) + 1
         seen: dict[str, spaces.Space] = {
-            "candidates": spaces.Box(0, most, shape, kind),
-            "messages": spaces.MultiDiscrete([self.env.messages + 1] * rules.rounds),
+            "candidates": spaces.Box(0, 255 if kind == np.uint8 else 1, shape, kind.type),
+            "messages": spaces.MultiDiscrete([words] * rules.rounds),
             "turn": spaces.Discrete(2),
         }
         return spaces.Dict({**seen, "target": spaces.Discrete(rules.candidates)} if agent == TEACHER else seen)
@@ -74,54 +65,60 @@ class Table:
         """A game by chance; or where options tell its candidates (instances), that one, with their target and order."""
         if seed is not None:
             self.random = np.random.default_rng(seed)
-        key = jax.random.key(int(self.random.integers(2**31)))
-        told = options is not None and "candidates" in options
-        seen = _begin(self.env, key, game_from(options, self.env.rules, self.space) if told else None)
-        self.state, self.hers, self.his = jax.device_get(seen)
-        self.gain, self.over = 0.0, False
-
-    @property
-    def turn(self) -> str:
-        assert self.state is not None
-        return TEACHER if self.state.speaking else STUDENT
+        if options is not None and "candidates" in options:
+            game = game_from(options, self.rules, self.space)
+        else:
+            row = self.random.integers(len(self.games[1]))
+            game = tuple(leaf[row] for leaf in self.games)
+        self.candidates, self.target, self.order = game
+        hers, his = self.random.integers(self.looks.shape[1], size=(2, self.rules.candidates))
+        self.seen = {
+            TEACHER: self.looks[self.candidates, hers],
+            STUDENT: self.looks[self.candidates[self.order], his],
+        }
+        self.messages = np.full(self.rules.rounds, -1, np.int64)
+        self.answer: int | None = None
+        self.round, self.turn, self.gain, self.over, self.begun = 0, TEACHER, 0.0, False, True
 
     def play(self, action: Any) -> float:
         """The action of whose turn it is; what it brings to both."""
         if not self.actions[self.turn].contains(action):
-            most = self.actions[self.turn].n - 1
+            most = len(self.info(self.turn)["action_mask"]) - 1
             raise ValueError(f"The {self.turn} cannot do {action!r}: choose a whole number from 0 to {most}.")
-        played = jax.device_get(_play(self.env, self.state, np.asarray(action, np.int32)))
-        self.state, self.hers, self.his, reward, over = played
-        self.gain, self.over = self.gain + float(reward), bool(over)
+        reward = 0.0
+        if self.turn == TEACHER:
+            self.messages[self.round], self.answer, self.turn = action, None, STUDENT
+        else:
+            self.answer = int(action if action == self.rules.wait else self.order[action])
+            worth, over = self.rules.judge(self.answer, int(self.target), self.round)
+            reward, self.over = float(worth), bool(over)
+            self.round, self.turn, self.gain = self.round + 1, TEACHER, self.gain + reward
         if self.render_mode == "human":
             self.render()
-        return float(reward)
+        return reward
 
     def observe(self, agent: str) -> dict[str, Any]:
-        sees = self.hers if agent == TEACHER else self.his
         seen = {
-            "candidates": sees.candidates.astype(self.observations[agent]["candidates"].dtype),
-            "messages": sees.messages.astype(np.int64) + 1,
+            "candidates": self.seen[agent],
+            "messages": self.messages + 1,
             "turn": np.int64(not self.over and self.turn == agent),
         }
-        return {**seen, "target": np.int64(self.hers.target)} if agent == TEACHER else seen
+        return {**seen, "target": np.int64(self.target)} if agent == TEACHER else seen
 
     def info(self, agent: str) -> dict[str, Any]:
         """Which actions make sense: in the last round there is nothing to wait for."""
-        mask = np.ones(int(self.actions[agent].n), np.int8)
-        if agent == STUDENT and self.state is not None and self.state.round >= self.env.rules.rounds - 1:
+        mask = np.ones(len(self.space.attributes) if agent == TEACHER else self.rules.candidates + 1, np.int8)
+        if agent == STUDENT and self.round >= self.rules.rounds - 1:
             mask[-1] = 0
         return {"action_mask": mask}
 
     def render(self) -> Any:
-        if self.state is None or self.render_mode is None:
+        if not self.begun or self.render_mode is None:
             raise ValueError("There is nothing to show yet: choose a render_mode, and reset first.")
-        state, game = self.state, self.state.game
-        labels = [self.space.label(int(instance)) for instance in game.candidates]
-        said = [self.space.attributes[m] for m in state.messages if m >= 0]
-        answer = None if state.answer < 0 else int(state.answer)
-        pictures = self.hers.candidates if self.hers.candidates.dtype == np.uint8 else None
-        scene = Scene(labels, int(game.target), said, answer, self.over, self.gain, pictures)
+        labels = [self.space.label(int(instance)) for instance in self.candidates]
+        said = [self.space.attributes[m] for m in self.messages if m >= 0]
+        pictures = self.seen[TEACHER] if self.looks.dtype == np.uint8 else None
+        scene = Scene(labels, int(self.target), said, self.answer, self.over, self.gain, pictures)
         if self.render_mode == "rgb_array":
             return frame(scene)
         if self.render_mode == "ansi":
@@ -130,13 +127,13 @@ class Table:
         return None
 
 
-def game_from(options: dict[str, Any], rules: Rules, space: Space) -> Game:
+def game_from(options: dict[str, Any], rules: Rules, space: Space) -> tuple[np.ndarray, int, np.ndarray]:
     """The game that reset's options tell."""
     number = rules.candidates
     try:
         candidates = np.asarray(options["candidates"], np.int32)
-        target = int(options.get("target", 0))
-        order = np.asarray(options.get("order", range(number)), np.int32)
+        target = int(options["target"])
+        order = np.asarray(options["order"], np.int32)
         right = candidates.shape == (number,) and len(set(candidates.tolist())) == number and 0 <= target < number
         right = right and candidates.min() >= 0 and candidates.max() < space.instances
         right = right and sorted(order.tolist()) == list(range(number))
@@ -147,13 +144,13 @@ def game_from(options: dict[str, Any], rules: Rules, space: Space) -> Game:
             f"These options tell no game: give {number} different instances as candidates, below {space.instances}, "
             f"the position of the target among them, and the student's order of 0 to {number - 1}."
         )
-    return Game(jnp.asarray(candidates), jnp.asarray(target), jnp.asarray(order))
+    return candidates, target, order
 
 
 class TurnGame(AECEnv):
     """One player acts at a time (PettingZoo's AEC)."""
 
-    metadata = {**METADATA, "is_parallelizable": False}
+    metadata: ClassVar[dict[str, Any]] = {**METADATA, "is_parallelizable": False}
 
     def __init__(self, table: Table):
         super().__init__()
@@ -199,7 +196,7 @@ class TurnGame(AECEnv):
 class SideBySide(ParallelEnv):
     """Both act in every step, but only one's turn it is."""
 
-    metadata = METADATA
+    metadata: ClassVar[dict[str, Any]] = METADATA
 
     def __init__(self, table: Table):
         self.table, self.render_mode = table, table.render_mode

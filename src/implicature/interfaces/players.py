@@ -160,7 +160,8 @@ def players(sides: Sides, setting: Setting, rules: Rules, names: dict[Side, str]
 def meeting(sides: Sides) -> Meeting:
     """Both players and their games."""
     names: dict[Side, str] = {}
-    for side, name in (("teacher", sides.teacher or sides.run), ("student", sides.student or sides.run)):
+    asked_for: dict[Side, str | None] = {"teacher": sides.teacher or sides.run, "student": sides.student or sides.run}
+    for side, name in asked_for.items():
         if name is None:
             raise ValueError(f"Who is the {side}? Name a run, or say it with --{side}.")
         names[side] = name
