@@ -11,6 +11,7 @@ from pathlib import Path
 import flax.linen as nn
 import jax.numpy as jnp
 import numpy as np
+from gymnasium import spaces
 from skrl import config
 from skrl.envs.wrappers.jax import MultiAgentEnvWrapper
 from skrl.memories.jax import RandomMemory
@@ -18,18 +19,17 @@ from skrl.models.jax import CategoricalMixin, DeterministicMixin, Model
 from skrl.multi_agents.jax import ExperimentCfg
 from skrl.multi_agents.jax.ippo import IPPO, IPPO_CFG
 from skrl.trainers.jax import SequentialTrainer
-from skrl.utils.spaces.jax import flatten_tensorized_space, tensorize_space
 
 import implicature
 
 KITCHEN = Path(__file__).with_name("kitchen.csv")
 PARTS = ("learning_rate_scheduler", "observation_preprocessor", "state_preprocessor", "value_preprocessor")
-ENVIRONMENTS = 32
+ENVIRONMENTS = 128
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000
 
 
 class Policy(CategoricalMixin, Model):
-    """Two hidden layers; a logit for each action."""
+    """A logit for each action; products in the hidden layer, as meaning is what message and candidate share."""
 
     def __init__(self, **given):
         Model.__init__(self, **given)
@@ -37,7 +37,8 @@ class Policy(CategoricalMixin, Model):
 
     @nn.compact
     def __call__(self, inputs, role):
-        hidden = nn.tanh(nn.Dense(64)(nn.tanh(nn.Dense(64)(inputs["observations"]))))
+        seen = inputs["observations"]
+        hidden = nn.tanh(nn.Dense(128)(seen) * nn.Dense(128)(seen))
         return nn.Dense(self.num_actions)(hidden), {}
 
 
@@ -52,42 +53,39 @@ class Value(DeterministicMixin, Model):
 
 
 class Many(MultiAgentEnvWrapper):
-    """Several PettingZoo environments as one of skrl's; a game that is over gives way to the next."""
+    """Several PettingZoo environments as one of skrl's, each observation a row of numbers, symbols in one-hot code; a
+    game that is over gives way to the next."""
+
+    num_envs = property(lambda self: len(self.tables))
+    observation_spaces = property(lambda self: {a: spaces.flatten_space(s) for a, s in self.seen.items()})
 
     def __init__(self, split: str):
         self.tables = [implicature.parallel_env(space=KITCHEN, candidates=2, split=split) for _ in range(ENVIRONMENTS)]
+        self.seen, self.found = self.tables[0].observation_spaces, []
         super().__init__(self.tables[0])
-        self.found: list[float] = []
-
-    num_envs = property(lambda self: len(self.tables))
 
     def _flat(self, seen):
-        stacked = {
-            agent: {name: np.stack([one[agent][name] for one in seen]) for name in seen[0][agent]}
-            for agent in self.possible_agents
-        }
-        return {a: flatten_tensorized_space(tensorize_space(self.observation_spaces[a], s)) for a, s in stacked.items()}
+        rows = {a: [spaces.flatten(space, one[a]) for one in seen] for a, space in self.seen.items()}
+        return {agent: jnp.asarray(np.stack(each), jnp.float32) for agent, each in rows.items()}
 
     def reset(self):
         return self._flat([table.reset(seed=i)[0] for i, table in enumerate(self.tables)]), {}
 
-    def state(self):
-        return dict.fromkeys(self.possible_agents)
-
     def step(self, actions):
         chosen = {agent: np.asarray(each).ravel().astype(int) for agent, each in actions.items()}
-        seen, gained, ended = [], [], []
+        seen, told = [], []
         for i, table in enumerate(self.tables):
             observations, rewards, over, _, _ = table.step({agent: chosen[agent][i] for agent in chosen})
             if over["student"]:
                 self.found.append(rewards["student"])
                 observations, _ = table.reset()
             seen.append(observations)
-            gained.append(rewards["student"])
-            ended.append(over["student"])
-        reward, over = jnp.asarray(gained, jnp.float32)[:, None], jnp.asarray(ended, jnp.int8)[:, None]
-        same = {agent: reward for agent in self.possible_agents}, {agent: over for agent in self.possible_agents}
-        return self._flat(seen), *same, {agent: jnp.zeros_like(over) for agent in self.possible_agents}, {}
+            told.append((rewards["student"], over["student"], False))
+        same = [dict.fromkeys(self.seen, jnp.asarray(each, jnp.float32)[:, None]) for each in zip(*told, strict=True)]
+        return self._flat(seen), *same, {}
+
+    def state(self):
+        return dict.fromkeys(self.seen)
 
     def render(self):
         return self.tables[0].render()
@@ -99,8 +97,8 @@ class Many(MultiAgentEnvWrapper):
 def learners(env: Many) -> IPPO:
     models = {}
     for agent in env.possible_agents:
-        spaces = {"observation_space": env.observation_spaces[agent], "action_space": env.action_spaces[agent]}
-        models[agent] = {"policy": Policy(**spaces), "value": Value(**spaces)}
+        given = {"observation_space": env.observation_spaces[agent], "action_space": env.action_spaces[agent]}
+        models[agent] = {"policy": Policy(**given), "value": Value(**given)}
         for role, model in models[agent].items():
             model.init_state_dict(role=role)
     return IPPO(
@@ -113,7 +111,7 @@ def learners(env: Many) -> IPPO:
         cfg=IPPO_CFG(
             rollouts=16,
             learning_epochs=4,
-            learning_rate=2e-3,
+            learning_rate=3e-3,
             discount_factor=1.0,
             experiment=ExperimentCfg(write_interval=0, checkpoint_interval=0),
             # skrl 2.1 does not fill these in for several agents by itself.

@@ -63,7 +63,13 @@ def transcribe(
         said = jax.device_get(_talk(key, teacher, student, views, rules))
         parts.append((said.message, said.after, said.action, said.reward, said.live))
     message, belief, action, reward, live = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
-    game = (np.asarray(leaf) for leaf in (games.candidates, games.target, games.order))
     return Transcripts(
-        *game, np.where(live, message, -1), belief, np.where(live, action, -1), np.where(live, reward, 0.0), live
+        candidates=np.asarray(games.candidates),
+        target=np.asarray(games.target),
+        order=np.asarray(games.order),
+        message=np.where(live, message, -1),
+        belief=belief,
+        action=np.where(live, action, -1),
+        reward=np.where(live, reward, 0.0),
+        live=live,
     )

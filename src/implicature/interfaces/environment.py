@@ -51,7 +51,7 @@ class Table:
         self.observations: dict[str, spaces.Space] = {agent: self._seen(agent) for agent in (TEACHER, STUDENT)}
         self.begun = False
 
-    def _seen(self, agent: str) -> spaces.Dict:
+    def _seen(self, agent: str) -> spaces.Space:
         rules, kind = self.rules, self.looks.dtype
         shape, words = (rules.candidates, *self.looks.shape[2:]), len(self.space.attributes) + 1
         seen: dict[str, spaces.Space] = {

@@ -51,7 +51,8 @@ class Environment(eqx.Module):
 
     def begin(self, key: Key[Array, ""], game: Game) -> State:
         """This game, seen in pictures chosen at random."""
-        looks = jax.random.randint(key, (2, self.rules.candidates), 0, self.looks.shape[1])
+        both, number = (2, self.rules.candidates), self.looks.shape[1]
+        looks = jax.random.randint(key, both, 0, number) if number > 1 else jnp.zeros(both, jnp.int32)
         nothing, first = jnp.full(self.rules.rounds, -1), jnp.asarray(0)
         return State(game, looks, nothing, first - 1, first, jnp.asarray(True))
 
