@@ -178,7 +178,7 @@ def test_a_mistake_is_a_sentence(mistake: Any, sentence: str):
 def test_an_action_that_there_is_not_is_refused(action: Any):
     env = aec()
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="The teacher cannot do .*: choose a whole number from 0 to 5."):
+    with pytest.raises(ValueError, match=r"The teacher cannot do .*: choose a whole number from 0 to 5\."):
         env.step(action)
 
 

@@ -33,6 +33,8 @@ class Mind(eqx.Module):
 
     belief: Belief
     kept: Any
+    live: Bool[Array, "*#games"] = eqx.field(default_factory=lambda: jnp.asarray(True))
+    """Whether the game goes on; what an agent thinks after its end does not matter."""
 
 
 class Remembering(eqx.Module):
@@ -49,6 +51,10 @@ Minds = tuple[Belief | Mind, Belief | Mind, Bool[Array, "*#games"]]
 
 def at_first(agent: Any, uniform: Belief, rules: Rules) -> Belief | Mind:
     return agent.start(uniform, rules) if isinstance(agent, Remembering) else uniform
+
+
+def going_on(mind: Belief | Mind, live: Bool[Array, "*#games"]) -> Belief | Mind:
+    return Mind(mind.belief, mind.kept, live) if isinstance(mind, Mind) else mind
 
 
 def believed(mind: Belief | Mind) -> Belief:
@@ -157,7 +163,8 @@ def dialogue(
         record = message, values, believed(estimate), views.hers(believed(before)), now, chances, said, reward, live
         estimate = now if told else teacher.predict(her_reading, estimate, message)
         # Each round is learned from by itself, as Algorithm 1 keeps it: the belief it begins with is given.
-        return (estimate, jax.lax.stop_gradient(after), live & ~over), record
+        live = live & ~over
+        return (going_on(estimate, live), going_on(jax.lax.stop_gradient(after), live), live), record
 
     turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds)
     start = at_first(teacher, uniform, rules), at_first(student, uniform, rules), jnp.ones(games, bool)

@@ -11,7 +11,6 @@ it, game by game. `OwnTeacher` and `OwnStudent` bring them into `dialogue`.
 
 import traceback
 from collections.abc import Callable
-from math import prod
 from typing import Any, NamedTuple, Protocol
 
 import equinox as eqx
@@ -104,17 +103,21 @@ def asked(function: Callable, sees: Any, check: Callable, size: int, name: str) 
     return check(answer, size, name)
 
 
-def called(function: Callable, sees: Any, check: Callable, size: int, length: int, name: str) -> Float[Array, " n"]:
-    """The checked answer, from inside a compiled program."""
+def called(
+    function: Callable, sees: Any, live: Bool[Array, ""], check: Callable, size: int, length: int, name: str
+) -> Float[Array, " n"]:
+    """The checked answer, from inside a compiled program; after the end of a game nobody is asked."""
 
-    def each(seen: Any) -> np.ndarray:
-        seen = type(sees)(*(np.asarray(leaf) for leaf in seen))
-        lead = seen.messages.shape[:-1]
-        rows = [leaf.reshape(prod(lead), *leaf.shape[len(lead) :]) for leaf in seen]
-        games = [type(sees)(*row) for row in zip(*rows, strict=True)]
-        return np.stack([asked(function, game, check, size, name) for game in games]).reshape(*lead, length)
+    def each(seen: Any, live: Any) -> np.ndarray:
+        live = np.asarray(live)
+        rows = [np.asarray(leaf).reshape(live.size, *leaf.shape[live.ndim :]) for leaf in seen]
+        answers = np.ones((live.size, length), np.float32)
+        for i in np.flatnonzero(live):
+            answers[i] = asked(function, type(sees)(*(row[i] for row in rows)), check, size, name)
+        return answers.reshape(*live.shape, length)
 
-    return jax.pure_callback(each, jax.ShapeDtypeStruct((length,), jnp.float32), sees, vmap_method="broadcast_all")
+    answer = jax.ShapeDtypeStruct((length,), jnp.float32)
+    return jax.pure_callback(each, answer, sees, live, vmap_method="broadcast_all")
 
 
 def noted(said: Int[Array, " rounds"], message: Int[Array, ""]) -> Int[Array, " rounds"]:
@@ -139,7 +142,7 @@ class OwnTeacher(Remembering):
         sees = TeacherSees(candidates, target, mind.kept)
         if compiled(self.function):
             return jnp.asarray(self.function(sees), jnp.float32).reshape(self.messages)
-        return called(self.function, sees, values_of, self.messages, self.messages, self.name)
+        return called(self.function, sees, mind.live, values_of, self.messages, self.messages, self.name)
 
     def predict(self, candidates: Array, mind: Mind, message: Int[Array, ""]) -> Mind:
         return Mind(mind.belief, noted(mind.kept, message))
@@ -165,7 +168,7 @@ class OwnStudent(Remembering):
             belief = jnp.asarray(belief, jnp.float32).reshape(number)
             answer = jnp.append(belief / jnp.sum(belief), wait)
         else:
-            answer = called(self.function, sees, belief_and_wait_of, number, number + 1, self.name)
+            answer = called(self.function, sees, mind.live, belief_and_wait_of, number, number + 1, self.name)
         return Mind(answer[:-1], (heard, answer[-1]))
 
     def policy(self, mind: Mind, last: Bool[Array, ""]) -> Float[Array, " actions"]:

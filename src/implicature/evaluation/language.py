@@ -42,7 +42,7 @@ def counts(first: Labels, second: Labels) -> Float[np.ndarray, "first second"]:
 
 def entropy(chances: Float[np.ndarray, "*rest choices"]) -> Float[np.ndarray, "*rest"]:
     """Of the last axis, in bits."""
-    return -np.sum(chances * np.log2(np.where(chances > 0, chances, 1)), axis=-1)
+    return np.asarray(0 - np.sum(chances * np.log2(np.where(chances > 0, chances, 1)), axis=-1))
 
 
 def label_entropy(labels: Labels) -> float:

@@ -2,7 +2,7 @@
 
 .csv, .parquet   tidy: one row a round of a game, candidates numbered from 1 in the teacher's order
 .txt             one line a game, as EGG's external game dumps it:  sender_input;message;receiver_output;label
-.safetensors     the fields of EGG's `Interaction`, an entry for each game; of its dictionaries as "aux_input/…", "aux/…"
+.safetensors     the fields of EGG's `Interaction`, an entry for each game; its dictionaries' as "aux_input/…", "aux/…"
 
 EGG itself keeps an Interaction with pickle, which may run anything when read; safetensors holds numbers alone. In EGG
 symbol 0 ends a message and counts in its length, so our message m is m + 1 there.
