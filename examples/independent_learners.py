@@ -1,8 +1,10 @@
 """Two independent PPO learners of an outside library play `implicature.parallel_env()`, starting from nothing.
 
 Each takes the other for a part of the world, without a model of its mind. The library is skrl, which has independent
-PPO (IPPO) for PettingZoo and works on JAX, so that it needs no PyTorch:  pip install 'implicature[env]' 'skrl[jax]'
+PPO (IPPO) and works on JAX, so that it needs no PyTorch:  pip install 'implicature[env]' 'skrl[jax]'
 """
+
+# pyright: reportMissingImports=false
 
 import sys
 import time
@@ -25,7 +27,7 @@ import implicature
 KITCHEN = Path(__file__).with_name("kitchen.csv")
 PARTS = ("learning_rate_scheduler", "observation_preprocessor", "state_preprocessor", "value_preprocessor")
 ENVIRONMENTS = 128
-STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000
+STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_500
 
 
 class Policy(CategoricalMixin, Model):
@@ -66,7 +68,7 @@ class Many(MultiAgentEnvWrapper):
 
     def _flat(self, seen):
         rows = {a: [spaces.flatten(space, one[a]) for one in seen] for a, space in self.seen.items()}
-        return {agent: jnp.asarray(np.stack(each), jnp.float32) for agent, each in rows.items()}
+        return {agent: jnp.asarray(np.array(each, np.float32)) for agent, each in rows.items()}
 
     def reset(self):
         return self._flat([table.reset(seed=i)[0] for i, table in enumerate(self.tables)]), {}
