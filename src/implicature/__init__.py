@@ -2,7 +2,9 @@
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -14,3 +16,12 @@ if "jax" in sys.modules and (_config := sys.modules["jax"].config).jax_compilati
     # JAX was imported before us and has read its environment already.
     _config.update("jax_compilation_cache_dir", _cache)
     _config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+# Imported when asked for: the package itself stays light.
+_LATER = {"env": "environment", "parallel_env": "environment", "jax_env": "vectorised"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.interfaces.{_LATER[name]}"), name)

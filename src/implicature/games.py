@@ -10,7 +10,7 @@ combination itself, so it holds for stored games and for games drawn on the fly,
 from dataclasses import dataclass
 from itertools import combinations, count
 from math import ceil, comb, log2
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -45,6 +45,11 @@ class Rules:
     def wait(self) -> int:
         """The student's action Ξ; 0 … candidates-1 are answers."""
         return self.candidates
+
+    def judge(self, said: Any, target: Any, number: Any) -> tuple[Any, Any]:
+        """What round `number`, from 0, is worth to both, and whether it ends the game. `said` is his answer, in the
+        order that the target is given in, or Ξ. Plain numbers, or arrays with an entry for each game."""
+        return (said == target) - self.message_cost, (said != self.wait) | (number == self.rounds - 1)
 
 
 GAMES: dict[str, tuple[str, int]] = {

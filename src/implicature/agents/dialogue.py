@@ -6,10 +6,14 @@ she goes by her own prediction. How she speaks and how he answers is passed in: 
 
 One game, or many at once along a last axis of every array; agents who know but one game at a time are played with
 `vmap`.
+
+An agent's mind between rounds is a belief, and for most agents nothing else; `Remembering` agents keep more (`Mind`).
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -23,8 +27,39 @@ from implicature.games import Rules
 
 Speak = Callable[[Key[Array, ""], Values], Choice]
 Answer = Callable[[Key[Array, ""], Policy], Choice]
-Minds = tuple[Belief, Belief, Bool[Array, "*#games"]]
-"""Her estimate of his belief, his belief, and whether the game goes on."""
+
+
+class Mind(eqx.Module):
+    """A belief, and what else an agent keeps from round to round."""
+
+    belief: Belief
+    kept: Any
+    live: Bool[Array, "*#games"] = eqx.field(default_factory=lambda: jnp.asarray(True))
+    """Whether the game goes on; what an agent thinks after its end does not matter."""
+
+
+class Remembering(eqx.Module):
+    """An agent that keeps more than a belief: updates and predictions take a `Mind` and give one."""
+
+    @abstractmethod
+    def start(self, uniform: Belief, rules: Rules) -> Mind:
+        """Before the first word."""
+
+
+Minds = tuple[Belief | Mind, Belief | Mind, Bool[Array, "*#games"]]
+"""What she takes his belief to be, his own mind, and whether the game goes on."""
+
+
+def at_first(agent: Any, uniform: Belief, rules: Rules) -> Belief | Mind:
+    return agent.start(uniform, rules) if isinstance(agent, Remembering) else uniform
+
+
+def going_on(mind: Belief | Mind, live: Bool[Array, "*#games"]) -> Belief | Mind:
+    return Mind(mind.belief, mind.kept, live) if isinstance(mind, Mind) else mind
+
+
+def believed(mind: Belief | Mind) -> Belief:
+    return mind.belief if isinstance(mind, Mind) else mind
 
 
 def greedily(key: Key[Array, ""], values: Float[Array, "choices *#games"]) -> Choice:
@@ -69,6 +104,11 @@ class Views(eqx.Module):
         return jnp.sum(one_hot(len(his), self.order) * his, axis=1)
 
 
+def in_her_order(order: Int[Array, "candidates *#games"], action: Choice, rules: Rules) -> Choice:
+    """His answer as the number of a candidate in her order; Ξ stays Ξ."""
+    return jnp.where(action == rules.wait, action, chosen(order, action))
+
+
 class Dialogue(eqx.Module):
     """What was said, thought and done. Candidates are in the teacher's order; rounds after the end are not `live`."""
 
@@ -110,23 +150,24 @@ def dialogue(
 
     def play(state: Minds, turn: tuple[Array, Array]) -> tuple[Minds, tuple[Array, ...]]:
         estimate, before, live = state
-        round_key, last = turn
+        round_key, number = turn
         speak_key, answer_key = jax.random.split(round_key)
         values = teacher.values(her_reading, views.target, estimate)
         message = speak(speak_key, values)
         heard = message if views.renaming is None else chosen(views.renaming, message)
         after = student.update(his_reading, before, heard)
-        policy = student.policy(after, last)
+        policy = student.policy(after, number == rules.rounds - 1)
         action = answer(answer_key, policy)
         # From here on everything stands in the teacher's order.
-        said = jnp.where(action == rules.wait, action, chosen(views.order, action))
-        reward = (said == views.target) - rules.message_cost
-        now, chances = views.hers(after), jnp.concatenate([views.hers(policy[:-1]), policy[-1:]])
-        record = message, values, estimate, views.hers(before), now, chances, said, reward, live
+        said = in_her_order(views.order, action, rules)
+        reward, over = rules.judge(said, views.target, number)
+        now, chances = views.hers(believed(after)), jnp.concatenate([views.hers(policy[:-1]), policy[-1:]])
+        record = message, values, believed(estimate), views.hers(believed(before)), now, chances, said, reward, live
         estimate = now if told else teacher.predict(her_reading, estimate, message)
         # Each round is learned from by itself, as Algorithm 1 keeps it: the belief it begins with is given.
-        return (estimate, jax.lax.stop_gradient(after), live & (said == rules.wait)), record
+        live = live & ~over
+        return (going_on(estimate, live), going_on(jax.lax.stop_gradient(after), live), live), record
 
-    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds) == rules.rounds - 1
-    start = uniform, uniform, jnp.ones(games, bool)
+    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds)
+    start = at_first(teacher, uniform, rules), at_first(student, uniform, rules), jnp.ones(games, bool)
     return Dialogue(*jax.lax.scan(play, start, turns, unroll=rules.rounds <= 4)[1])

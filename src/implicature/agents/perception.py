@@ -100,6 +100,14 @@ class Sights(eqx.Module):
 
     hers: Features
     his: Features
+    variety: int = eqx.field(static=True, default=1)
+    """Looks of each instance; they stand together."""
+
+    def any_look(self, key: Key[Array, ""], instances: Int[Array, "*some"]) -> Int[Array, "*some"]:
+        """Each instance in one of its looks."""
+        if self.variety == 1:
+            return instances
+        return instances * self.variety + jax.random.randint(key, instances.shape, 0, self.variety)
 
 
 def seen(eyes: Eyes | None, looks: Looks) -> Features:

@@ -4,6 +4,7 @@ prediction of his belief.
 accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, rounds and gain.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,12 +52,11 @@ def _play(
     return jax.vmap(one)(jax.random.split(key, len(truth)), views, truth)
 
 
-def any_look(
-    key: Key[Array, ""], sights: Sights, truth: Bool[Array, "instances messages"], instances: Int[Array, "*some"]
-) -> Int[Array, "*some"]:
-    """Each instance in one of its looks."""
-    variety = len(sights.hers) // len(truth)
-    return instances * variety + jax.random.randint(key, instances.shape, 0, variety)
+def plain_views(key: Key[Array, ""], sights: Sights, games: Game) -> Views:
+    """Games as both sides see them, in the same looks."""
+    looks = sights.any_look(key, games.candidates)
+    his = jnp.take_along_axis(looks, games.order, axis=1)
+    return jax.vmap(Views)(sights.hers[looks], sights.his[his], games.target, games.order)
 
 
 @eqx.filter_jit
@@ -69,13 +69,19 @@ def equivalent_views(
         key, her_key, his_key = jax.random.split(key, 3)
         renaming = sample_renaming(key, categories)
         his = equivalent_instances(truth[game.student_candidates], truth, renaming)
-        her_looks = any_look(her_key, sights, truth, game.candidates)
-        his_looks = any_look(his_key, sights, truth, his)
-        views = Views(sights.hers[her_looks], sights.his[his_looks], game.target, game.order, renaming)
+        hers = sights.hers[sights.any_look(her_key, game.candidates)]
+        views = Views(hers, sights.his[sights.any_look(his_key, his)], game.target, game.order, renaming)
         return views, jnp.all(his >= 0)
 
     views, exist = jax.vmap(one)(jax.random.split(key, len(games.target)), games)
     return views, jnp.all(exist)
+
+
+def parts_of(number: int) -> Iterator[tuple[int, Int[np.ndarray, " rows"]]]:
+    """Where each part of so many games begins, and its games. The last part is filled up with the first games again, so
+    that one program serves all parts."""
+    for start in range(0, number, CHUNK):
+        yield start, np.arange(start, start + min(CHUNK, number)) % number
 
 
 def play_games(
@@ -92,15 +98,11 @@ def play_games(
     """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
     number = len(games.target)
     parts: list[tuple] = []
-    for start in range(0, number, CHUNK):
-        # The last part is filled up with the first games again, so that one program serves all parts.
-        rows = np.arange(start, start + min(CHUNK, number)) % number
+    for start, rows in parts_of(number):
         part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:
-            looks = any_look(views_key, sights, truth, part.candidates)
-            his = jnp.take_along_axis(looks, part.order, axis=1)
-            views = jax.vmap(Views)(sights.hers[looks], sights.his[his], part.target, part.order)
+            views = plain_views(views_key, sights, part)
         else:
             views, exist = equivalent_views(views_key, sights, truth, categories, part)
             if not bool(exist):

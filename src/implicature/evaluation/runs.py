@@ -8,8 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from implicature.agents.dialogue import Speak, greedily
+from implicature.agents.perception import Sights, seen
 from implicature.evaluation.play import Played, play_games
 from implicature.games import Game, Rules, Split, check_games, draw_games
+from implicature.spaces import Space
 from implicature.training.adaptation import Pair
 from implicature.training.run import Setting, instances_of
 
@@ -44,9 +46,23 @@ def held_out_games(
 def played_by(pair: Pair, setting: Setting, games: Game, equivalent: bool = False, speak: Speak = greedily) -> Played:
     rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
     categories = jnp.asarray(setting.space.category_numbers()) if equivalent else None
-    sights = eqx.filter_jit(pair.sights)(setting.world.looks)
-    truth = setting.world.truth
+    sights, truth = sights_between(pair.teacher, pair.student, setting.space), setting.world.truth
     return play_games(pair.teacher, pair.student, sights, truth, games, rules, categories, speak=speak)
+
+
+def sights_between(teacher: Any, student: Any, space: Space) -> Sights:
+    """What any two agents see: who has eyes the pictures, who has none the attributes."""
+    eyes = [agent.eyes for agent in (teacher, student)]
+    variety = 1
+    pictures = jnp.zeros((0, 64, 64, 3), jnp.uint8)
+    if any(one is not None for one in eyes):
+        if space.pictures is None:
+            raise ValueError(f"These agents see pictures, but the space {space.name} has none.")
+        variety = space.pictures.shape[1]
+        pictures = jnp.asarray(space.pictures.reshape(-1, *space.pictures.shape[2:]))
+    attributes = jnp.repeat(jnp.asarray(space.table, jnp.float32), variety, axis=0)
+    hers, his = (attributes if one is None else eqx.filter_jit(seen)(one, pictures) for one in eyes)
+    return Sights(hers, his, variety)
 
 
 def over_pairs(each: list[dict[str, Any]]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from implicature.agents.exact import soft_recursion
 from implicature.games import Rules, named_game, sample_game
+from implicature.interfaces.vectorised import jax_env
 from implicature.spaces import Space
 from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import World, new_pair, student_step, teacher_step
@@ -62,6 +63,25 @@ def exact_games_per_second(games: int = 20_000, depth: int = 3) -> float:
         return played.teacher[-1], played.student[-1]
 
     return games / seconds(lambda: solve(truth))
+
+
+def environment_steps_per_second(games: int = 1_024, steps: int = 400) -> float:
+    """Steps of numbers-4 with two rounds, both players acting at random, many games at once."""
+    env = jax_env("numbers-4", rounds=2, message_cost=0.1)
+
+    @jax.jit
+    def play(key: jax.Array) -> Any:
+        def step(states: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+            act, go_on = jax.random.split(key)
+            most = jnp.where(states.speaking, env.messages, env.rules.candidates + 1)
+            actions = jnp.floor(jax.random.uniform(act, (games,)) * most).astype(jnp.int32)
+            after, reward, _ = jax.vmap(env.step)(jax.random.split(go_on, games), states, actions)
+            return after, jnp.mean(reward)
+
+        begin, go_on = jax.random.split(key)
+        return jax.lax.scan(step, jax.vmap(env.reset)(jax.random.split(begin, games)), jax.random.split(go_on, steps))
+
+    return games * steps / seconds(lambda: play(jax.random.key(0)))
 
 
 def matmul_flops_per_second(size: int = 2048) -> float:
@@ -146,6 +166,7 @@ def bench(json: bool, with_curves: bool, picture: Path | None) -> None:
         "roofline_fraction": round(paper["flops"] / peak, 3),
         "exchange_roofline_fraction": round(exchange["flops"] / peak, 3),
         "exact_games_per_second": round(exact_games_per_second()),
+        "environment_steps_per_second": round(environment_steps_per_second()),
         "matmul_gflops": round(peak / 1e9, 1),
         "compile_seconds": round(exchange["compile_seconds"], 1),
         "paper_compile_seconds": round(paper["compile_seconds"], 1),

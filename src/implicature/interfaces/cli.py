@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import tyro
 
 from implicature import __version__
+from implicature.interfaces.sides import Sides
 from implicature.training.config import Config
 
 
@@ -75,30 +76,56 @@ def train(
 
 
 def evaluate(
-    run: tyro.conf.Positional[Path],
-    games: int = 20_000,
-    seed: int = 0,
-    phase: int | None = None,
-    candidates: int | None = None,
+    sides: Annotated[Sides, tyro.conf.arg(name="")] = Sides(),  # noqa: B008
     equivalent: bool = False,
     sampled: bool = False,
     json: bool = False,
 ) -> None:
-    """Let a trained pair play test games, which it has never seen in training or validation.
+    """Let a trained pair play test games, which it has never seen in training or validation; or any two players:
+
+    implicature evaluate --teacher my_module:teacher --student runs/mine
 
     Args:
-        run: The run's folder.
-        games: How many games.
-        seed: Another seed draws other games.
-        phase: The pair as it was after this phase; by default the last.
-        candidates: Play with another number of candidates than in training.
+        sides: Who plays.
         equivalent: Teacher and student see differently named candidates, and the message is translated.
         sampled: The teacher speaks by chance, as in training, instead of saying what is best.
         json: Print one JSON object instead.
     """
     from implicature.interfaces.evaluate import evaluate as play
+    from implicature.interfaces.players import meeting
 
-    play(run, games, seed, phase, candidates, equivalent, sampled, json)
+    play(meeting(sides), equivalent, sampled, json)
+
+
+def language(
+    sides: Annotated[Sides, tyro.conf.arg(name="")] = Sides(),  # noqa: B008
+    json: bool = False,
+) -> None:
+    """Measure the language of a pair on test games: what its words tell of the target, and what he makes of them.
+
+    Args:
+        sides: Who plays.
+        json: Print one JSON object instead.
+    """
+    from implicature.interfaces.language import language as measure
+    from implicature.interfaces.players import meeting
+
+    measure(meeting(sides), json)
+
+
+def export(
+    out: Path,
+    sides: Annotated[Sides, tyro.conf.arg(name="")] = Sides(),  # noqa: B008
+) -> None:
+    """Write the dialogues of a pair on test games to a file, one row a round; or in EGG's layout, one a game.
+
+    Args:
+        out: The file: .csv or .parquet (tidy tables), .txt or .safetensors (what EGG's tools read).
+        sides: Who plays.
+    """
+    from implicature.interfaces.export import export as write
+
+    write(out, sides)
 
 
 def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None = None) -> None:
@@ -212,6 +239,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain,
     "train": train,
     "evaluate": evaluate,
+    "language": language,
+    "export": export,
     "watch": watch,
     "reproduce": reproduce,
     "bench": bench,

@@ -1,50 +1,46 @@
-"""`implicature evaluate RUN`: test games, which were never training or validation games."""
+"""`implicature evaluate`: test games, which were never training or validation games."""
 
 import json as json_format
-from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from implicature.agents.dialogue import greedily, softly
-from implicature.evaluation.play import by_rtd, summary
-from implicature.evaluation.runs import held_out_games, over_pairs, played_by
+from implicature.evaluation.play import Played, by_rtd, play_games, summary
+from implicature.evaluation.runs import over_pairs
+from implicature.interfaces.players import Meeting, own_words
 from implicature.training.adaptation import beta_of
-from implicature.training.run import open_run
 
 
-def evaluate(
-    folder: Path,
-    games: int,
-    seed: int,
-    phase: int | None,
-    candidates: int | None,
-    equivalent: bool,
-    sampled: bool,
-    json: bool,
-) -> None:
-    if games < 10:
-        raise ValueError(f"{games} games are too few to tell anything: ask for 10 or more.")
-    run = open_run(folder)
-    phase = run.setting.config.phases if phase is None else phase
-    if not run.phase_file(phase).exists():
-        raise ValueError(f"{folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases.")
-    drawn = held_out_games(run.setting, games, seed, candidates)
-    pairs = [run.pair(phase, i) for i in range(run.setting.config.seeds)]
-    speak = softly(beta_of(run.setting.config, run.setting.rules)) if sampled else greedily
-    played = [played_by(pair, run.setting, drawn, equivalent, speak) for pair in pairs]
-    figures = over_pairs([summary(one) for one in played])
-    if run.setting.rules.rounds > 1 and drawn.candidates.shape[1] <= 12:
-        each = [by_rtd(one) for one in played]
+def played(meeting: Meeting, equivalent: bool, sampled: bool) -> list[Played]:
+    """What came of the games of each pair."""
+    setting = meeting.setting
+    categories = jnp.asarray(setting.space.category_numbers()) if equivalent else None
+    speak = softly(beta_of(setting.config, setting.rules)) if sampled else greedily
+    truth = setting.world.truth
+    with own_words():
+        return [
+            play_games(*pair, meeting.sights(*pair), truth, meeting.games, meeting.rules, categories, speak=speak)
+            for pair in meeting.pairs
+        ]
+
+
+def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> None:
+    each = played(meeting, equivalent, sampled)
+    figures = over_pairs([summary(one) for one in each])
+    if meeting.rules.rounds > 1 and meeting.rules.candidates <= 12:
+        tables = [by_rtd(one) for one in each]
         figures["by_rtd"] = {
-            rtd: {name: float(np.mean([one[rtd][name] for one in each])) for name in each[0][rtd]} for rtd in each[0]
+            rtd: {name: float(np.mean([one[rtd][name] for one in tables])) for name in tables[0][rtd]}
+            for rtd in tables[0]
         }
     if json:
         print(json_format.dumps(figures))
         return
     spread, manner = figures.get("std", {}), ", speaker sampled" if sampled else ""
-    table = Table("", "value", title=f"{folder}: phase {phase}, {games:,} test games{manner}")
+    table = Table("", "value", title=f"{meeting.title}, {figures['games']:,} test games{manner}")
     for name in ("accuracy", "hard_accuracy", "valid"):
         more = f" ± {100 * spread[name]:.2f}" if spread else ""
         table.add_row(name.replace("_", " "), f"{100 * figures[name]:.2f} %{more}")

@@ -1,0 +1,176 @@
+"""What a pair's words tell: measures of emergent language, of whatever was said in test games. Information is in bits.
+
+topographic similarity   Spearman correlation of distances between targets and between what was said of them
+mutual information       I(message; category), or of each attribute where there are no categories
+purity                   Σ_m p(m) · max_a p(a | m): how often a word's commonest attribute is the target's
+context independence     mean_c p(m_c | c) · p(c | m_c),  m_c = argmax_m p(c | m); IBM model 1     (Bogin et al. 2018)
+speaker consistency      I(words; target) / H(words): how far the target alone, not its context, settles what is said
+coordination             I(words; whom he picks) / H(words): instantaneous coordination (Jaques et al. 2019)
+causal influence         I(first word; his choice) in each game, were any of its candidates meant (Lowe et al. 2019)
+
+With few games for each target, words that mean nothing look as if they told something; hence "by chance": the same
+measure after the words were dealt out among the games anew.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
+
+from implicature.agents.perception import Sights
+from implicature.evaluation.transcripts import Transcripts, transcribe
+from implicature.games import Game, Rules
+from implicature.spaces import Space
+
+Labels = Int[np.ndarray, " samples"]
+Said = Int[np.ndarray, "games rounds"]
+"""−1 where nothing was."""
+SIMILARITY_GAMES = 1_000
+INFLUENCE_GAMES = 1_000
+
+
+def counts(first: Labels, second: Labels) -> Float[np.ndarray, "first second"]:
+    """How often two labels meet."""
+    (_, rows), (_, columns) = np.unique(first, return_inverse=True), np.unique(second, return_inverse=True)
+    table = np.zeros((rows.max() + 1, columns.max() + 1))
+    np.add.at(table, (rows, columns), 1.0)
+    return table
+
+
+def entropy(chances: Float[np.ndarray, "*rest choices"]) -> Float[np.ndarray, "*rest"]:
+    """Of the last axis, in bits."""
+    return np.asarray(0 - np.sum(chances * np.log2(np.where(chances > 0, chances, 1)), axis=-1))
+
+
+def label_entropy(labels: Labels) -> float:
+    return float(entropy(np.unique(labels, return_counts=True)[1] / len(labels)))
+
+
+def mutual_information(first: Labels, second: Labels) -> float:
+    """I = H(first) + H(second) − H(both), as the samples have it."""
+    both = counts(first, second) / len(first)
+    return float(entropy(both.sum(axis=1)) + entropy(both.sum(axis=0)) - entropy(both.ravel()))
+
+
+def told(first: Labels, second: Labels) -> float:
+    """The share of what the first varies in that the second settles."""
+    most = label_entropy(first)
+    return mutual_information(first, second) / most if most > 1e-12 else 0.0
+
+
+def edit_distance(first: list[int], second: list[int]) -> float:
+    """Changes that make one of the other, over their mean length, as EGG has it."""
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        before, row = row, [i]
+        for j, b in enumerate(second, 1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b)))
+    return row[-1] / ((len(first) + len(second)) / 2)
+
+
+def topographic_similarity(meanings: Bool[np.ndarray, "games attributes"], said: Said) -> float:
+    """Hamming distance between targets, edit distance between what was said; 0 where either never varies."""
+    different, which = np.unique(said, axis=0, return_inverse=True)
+    words = [[int(m) for m in row if m >= 0] for row in different]
+    table = np.array([[edit_distance(a, b) for b in words] for a in words])
+    one, other = np.triu_indices(len(said), 1)
+    between_words = table[which.ravel()[one], which.ravel()[other]]
+    between_meanings = pdist(meanings.astype(float), "hamming")
+    if np.ptp(between_words) == 0 or np.ptp(between_meanings) == 0:
+        return 0.0
+    return float(np.asarray(spearmanr(between_meanings, between_words))[0])
+
+
+def purity(messages: Labels, attributes: Bool[np.ndarray, "samples attributes"]) -> float:
+    words = [attributes[messages == m] for m in np.unique(messages)]
+    return float(sum(mine.sum(axis=0).max() for mine in words) / len(messages))
+
+
+def translation(
+    source: Float[np.ndarray, "games source"], target: Float[np.ndarray, "games target"], iterations: int = 20
+) -> Float[np.ndarray, "source target"]:
+    """IBM model 1: t(target | source) from how often each is in a game, a null word among the sources (left out of what
+    is returned), by expectation maximisation from a uniform start."""
+    source = np.column_stack([np.ones(len(source)), source])
+    table = np.full((source.shape[1], target.shape[1]), 1 / target.shape[1])
+    for _ in range(iterations):
+        expected = table * (source.T @ (target / np.maximum(source @ table, 1e-12)))
+        table = expected / np.maximum(expected.sum(axis=1, keepdims=True), 1e-12)
+    return table[1:]
+
+
+def context_independence(
+    said: Float[np.ndarray, "games messages"], concepts: Float[np.ndarray, "games concepts"]
+) -> float:
+    """Of how often each message and each concept is in a game; those that never are do not count."""
+    said, concepts = said[:, said.any(axis=0)], concepts[:, concepts.any(axis=0)]
+    message_of, concept_of = translation(concepts, said), translation(said, concepts)
+    best = np.argmax(concept_of, axis=0)
+    return float(np.mean(message_of[np.arange(len(best)), best] * concept_of[best, np.arange(len(best))]))
+
+
+def causal_influence(beliefs: Float[np.ndarray, "games meant candidates"]) -> float:
+    """I(word; choice) from what he believes after her word for each candidate, all of them equally likely meant."""
+    return float(np.mean(entropy(beliefs.mean(axis=1)) - entropy(beliefs).mean(axis=1)))
+
+
+def categories_of(space: Space) -> dict[str, Int[np.ndarray, " instances"]]:
+    """What each instance is by each category, numbered; without categories, by each attribute."""
+    kinds = space.categories or space.attributes
+    columns = {kind: [i for i, own in enumerate(kinds) if own == kind] for kind in dict.fromkeys(kinds)}
+    return {
+        kind: np.unique(space.table[:, mine], axis=0, return_inverse=True)[1].ravel() for kind, mine in columns.items()
+    }
+
+
+def measured(said: Said, transcripts: Transcripts, space: Space) -> dict[str, Any]:
+    """All that depends on which words were said in which games, by counting."""
+    words = np.unique(said, axis=0, return_inverse=True)[1].ravel()
+    games, rounds = np.nonzero(said >= 0)
+    messages, instances = said[games, rounds], transcripts.instance[games]
+    often = np.zeros((len(said), space.table.shape[1]))
+    np.add.at(often, (games, messages), 1.0)
+    answered = transcripts.answer < transcripts.candidates.shape[1]
+    picked = np.full(len(said), -1)
+    picked[answered] = transcripts.candidates[answered, transcripts.answer[answered]]
+    return {
+        "mutual_information": {
+            kind: mutual_information(messages, of[instances]) for kind, of in categories_of(space).items()
+        },
+        "purity": purity(messages, space.table[instances]),
+        "context_independence": context_independence(often, space.table[transcripts.instance].astype(float)),
+        "speaker_consistency": told(words, transcripts.instance),
+        "coordination": told(words, picked),
+    }
+
+
+def every_target(games: Game, most: int) -> Game:
+    """The first games, with each of their candidates as the target."""
+    first = jax.tree.map(lambda leaf: leaf[:most], games)
+    number = first.candidates.shape[1]
+    repeated = jax.tree.map(lambda leaf: jnp.repeat(leaf, number, axis=0), first)
+    target = jnp.tile(jnp.arange(number), len(first.target))
+    return jax.vmap(Game)(repeated.candidates, target.astype(repeated.target.dtype), repeated.order)
+
+
+def language(teacher: Any, student: Any, sights: Sights, space: Space, games: Game, rules: Rules) -> dict[str, Any]:
+    """All measures of one pair."""
+    transcripts = transcribe(teacher, student, sights, games, rules)
+    said, number = transcripts.message, rules.candidates
+    dealt = np.random.default_rng(0).permutation(len(said))
+    meant = transcribe(teacher, student, sights, every_target(games, INFLUENCE_GAMES), rules).belief[:, 0]
+    some = slice(SIMILARITY_GAMES)
+    return {
+        "games": len(said),
+        "accuracy": float(np.mean(transcripts.answer == transcripts.target)),
+        "entropy": label_entropy(said[said >= 0]),
+        "topographic_similarity": topographic_similarity(space.table[transcripts.instance[some]], said[some]),
+        **measured(said, transcripts, space),
+        "causal_influence": causal_influence(meant.astype(float).reshape(-1, number, number)),
+        "most_influence": float(np.log2(number)),
+        "by_chance": measured(said[dealt], transcripts, space),
+    }

@@ -1,0 +1,185 @@
+"""Who plays: a side is named on the command line as
+
+    RUN, RUN:1             the agent of a run's folder (of its pair number 1, where a run has several)
+    exact, literal         who computes what we learn: the recursion of depth 3, and of depth 0
+    my_module:my_agent     an agent of your own (agents/own.py); naming it imports the module, which runs its code
+
+Two sides, of one run or of two, or of none, play test games that no run among them was trained with.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from implicature.agents.exact_pair import ExactStudent, ExactTeacher, Recursion
+from implicature.agents.own import OwnStudent, OwnTeacher, compiled
+from implicature.agents.perception import Sights
+from implicature.evaluation.runs import held_out_games, sights_between
+from implicature.games import Game, Rules
+from implicature.interfaces.sides import Sides
+from implicature.training.config import Config
+from implicature.training.run import Run, Setting, open_run, setting_of
+
+Side = Literal["teacher", "student"]
+DEPTHS = {"exact": 3, "literal": 0}
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Pairs who play the same test games."""
+
+    title: str
+    setting: Setting
+    rules: Rules
+    games: Game
+    pairs: list[tuple[Any, Any]]
+    """A teacher and a student each."""
+
+    def sights(self, teacher: Any, student: Any) -> Sights:
+        return sights_between(teacher, student, self.setting.space)
+
+
+def run_named(name: str) -> tuple[Path, int | None] | None:
+    """The folder and the number of the pair, if this names a run."""
+    folder, _, number = name.rpartition(":")
+    if number.isdecimal() and Path(folder).is_dir() and folder:
+        return Path(folder), int(number)
+    return (Path(name), None) if Path(name).is_dir() or (":" not in name and name not in DEPTHS) else None
+
+
+def of_run(run: Run, side: Side, phase: int | None, number: int | None) -> list[Any]:
+    """The agents on one side of a run's pairs, or of one of them."""
+    phase = run.setting.config.phases if phase is None else phase
+    if phase < 0 or not run.phase_file(phase).exists():
+        raise ValueError(
+            f"{run.folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases."
+        )
+    pairs = run.setting.config.seeds
+    if number is not None and number >= pairs:
+        raise ValueError(f"{run.folder} has no pair {number}: it has {pairs}, numbered from 0.")
+    return [getattr(run.pair(phase, i), side) for i in (range(pairs) if number is None else [number])]
+
+
+def imported(name: str) -> Callable:
+    """module:object, from the current folder or wherever Python finds modules."""
+    module, _, path = name.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        found = found() if isinstance(found, type) else found
+    except Exception as problem:
+        raise ValueError(
+            f"{name} cannot be imported ({type(problem).__name__}: {problem}): name an agent as module:object, "
+            "the module in this folder or installed."
+        ) from None
+    finally:
+        sys.path.remove(here)
+    if not callable(found):
+        raise ValueError(f"{name} is not a function: an agent of your own is called with what it may see.")
+    return found
+
+
+def not_of_a_run(name: str, side: Side, setting: Setting, rules: Rules) -> Any:
+    """An exact player, or one of your own."""
+    if name in DEPTHS:
+        depth = Recursion(jnp.asarray(DEPTHS[name]))
+        return ExactTeacher(depth) if side == "teacher" else ExactStudent(depth, rules.message_cost)
+    function, messages = imported(name), setting.space.table.shape[1]
+    player = OwnTeacher(function, messages, name) if side == "teacher" else OwnStudent(function, name)
+    if compiled(function):
+        check_compiled(player, side, setting, rules)
+    return player
+
+
+def check_compiled(player: OwnTeacher | OwnStudent, side: Side, setting: Setting, rules: Rules) -> None:
+    """Trace it once by itself, so that what is wrong with it is told as such."""
+
+    def once() -> Any:
+        candidates, zero = jnp.asarray(setting.space.table[: rules.candidates], jnp.float32), jnp.asarray(0)
+        mind = player.start(jnp.full(rules.candidates, 1 / rules.candidates), rules)
+        if isinstance(player, OwnTeacher):
+            return player.values(candidates, zero, mind)
+        return player.policy(player.update(candidates, mind, zero), jnp.asarray(True))
+
+    try:
+        jax.eval_shape(once)
+    except Exception as problem:
+        what = str(problem).strip().splitlines()[0]
+        raise ValueError(f"{player.name} is no {side} for this game ({type(problem).__name__}: {what}).") from None
+
+
+@contextmanager
+def own_words() -> Iterator[None]:
+    """If an agent of one's own ends in an error, its sentence is told without what JAX says around it."""
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as problem:
+        lines = [line for line in str(problem).splitlines() if "ValueError: " in line]
+        if not lines:
+            raise
+        raise ValueError(lines[-1].split("ValueError: ", 1)[1]) from None
+
+
+def together(runs: dict[Path, Run]) -> Setting:
+    """The setting of the games that these runs can play: the first one's, if they talk about the same things and were
+    kept from the same test games."""
+    (first, run), *others = runs.items()
+    setting = run.setting
+    for name, other in others:
+        mine, theirs = setting.space, other.setting.space
+        if mine.attributes != theirs.attributes or not np.array_equal(mine.table, theirs.table):
+            raise ValueError(f"{first} and {name} talk about different things: cross-play needs one space for both.")
+        apart = [(one.config.split, one.config.instances) for one in (setting, other.setting)]
+        if apart[0] != apart[1]:
+            raise ValueError(
+                f"What {first} tests with {name} may have trained with: their --split or --instances differ."
+            )
+    return setting
+
+
+def players(sides: Sides, setting: Setting, rules: Rules, names: dict[Side, str], runs: dict[Path, Run]) -> list[tuple]:
+    """Pairs of the agents on either side; a side of one plays with each of the other."""
+    found: list[list[Any]] = []
+    for side, name in names.items():
+        if (of := run_named(name)) is None:
+            found.append([not_of_a_run(name, side, setting, rules)])
+        else:
+            found.append(of_run(runs[of[0]], side, sides.phase, of[1]))
+    hers, his = found
+    number = max(len(hers), len(his)) if 1 in (len(hers), len(his)) else min(len(hers), len(his))
+    return [(hers[i % len(hers)], his[i % len(his)]) for i in range(number)]
+
+
+def meeting(sides: Sides) -> Meeting:
+    """Both players and their games."""
+    names: dict[Side, str] = {}
+    asked_for: dict[Side, str | None] = {"teacher": sides.teacher or sides.run, "student": sides.student or sides.run}
+    for side, name in asked_for.items():
+        if name is None:
+            raise ValueError(f"Who is the {side}? Name a run, or say it with --{side}.")
+        names[side] = name
+    if sides.games < 10:
+        raise ValueError(f"{sides.games} games are too few to tell anything: ask for 10 or more.")
+    runs = {of[0]: open_run(of[0]) for of in map(run_named, names.values()) if of is not None}
+    asked = {name: getattr(sides, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
+    setting = together(runs) if runs else setting_of(Config(**asked, train_games=1))
+    games = held_out_games(setting, sides.games, sides.seed, sides.candidates)
+    rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
+    pairs = players(sides, setting, rules, names, runs)
+    if names["teacher"] != names["student"]:
+        title = f"{names['teacher']} teaches {names['student']}"
+    else:
+        phase = setting.config.phases if sides.phase is None else sides.phase
+        title = f"{names['teacher']}: phase {phase}" if runs else f"{names['teacher']} with {names['student']}"
+    return Meeting(title, setting, rules, games, pairs)

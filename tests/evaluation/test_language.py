@@ -1,0 +1,161 @@
+"""Measures of language: against published packages where there are some, else worked out by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from nltk.translate import AlignedSent, IBMModel1
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
+from sklearn.metrics import homogeneity_score, mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
+
+from implicature.agents.exact_players import ExactStudent, ExactTeacher
+from implicature.agents.own import OwnStudent, OwnTeacher
+from implicature.evaluation.language import (
+    categories_of,
+    causal_influence,
+    context_independence,
+    edit_distance,
+    language,
+    mutual_information,
+    purity,
+    told,
+    topographic_similarity,
+    translation,
+)
+from implicature.games import Rules, draw_games
+from implicature.spaces import Space, objects
+from implicature.spaces.numbers import number_sets
+
+RANDOM = np.random.default_rng(0)
+MESSAGES = RANDOM.integers(5, size=400)
+CLASSES = (MESSAGES + RANDOM.integers(3, size=400)) % 4
+
+
+def test_mutual_information_is_scikit_learns_in_bits():
+    assert np.isclose(mutual_information(MESSAGES, CLASSES), mutual_info_score(MESSAGES, CLASSES) / np.log(2))
+    # A coin that is told: one bit. A message that is always the same: none.
+    assert np.isclose(mutual_information(np.array([0, 0, 1, 1]), np.array([5, 5, 7, 7])), 1)
+    assert mutual_information(np.zeros(4, int), np.array([5, 5, 7, 7])) == 0
+
+
+def test_what_is_told_is_scikit_learns_homogeneity():
+    # Homogeneity: 1 − H(class | cluster) / H(class), the class being what is told of.
+    assert np.isclose(told(MESSAGES, CLASSES), homogeneity_score(MESSAGES, CLASSES))
+    assert told(np.zeros(4, int), np.arange(4)) == 0
+
+
+def test_purity_is_that_of_scikit_learns_contingency_matrix():
+    attributes = np.eye(4, dtype=bool)[CLASSES]
+    matrix = np.asarray(contingency_matrix(MESSAGES, CLASSES))
+    assert np.isclose(purity(MESSAGES, attributes), matrix.max(axis=1).sum() / 400)
+    # Attributes may meet: of two "0"s both have the first, of one "1" the second. 3 of 3.
+    assert purity(np.array([0, 0, 1]), np.array([[1, 1], [1, 0], [0, 1]], bool)) == 1
+
+
+def test_topographic_similarity_is_scipys_correlation_as_egg_has_it():
+    # Words of one length that differ letter by letter have edit distances like EGG's own example, where language and
+    # meaning are the same: 1.
+    words = [[ord(letter) for letter in word] for word in ("cat", "dog", "pen", "ben", "ten")]
+    letters = sorted({letter for word in words for letter in word})
+    meanings = np.array([[np.eye(len(letters))[letters.index(x)] for x in word] for word in words], bool).reshape(5, -1)
+    assert np.isclose(topographic_similarity(meanings, np.array(words)), 1)
+    # Single symbols: their distance is 0 or 1.
+    meanings, said = RANDOM.random((60, 8)) < 0.4, MESSAGES[:60, None]
+    expected = spearmanr(pdist(meanings, "hamming"), pdist(said, lambda a, b: float(a[0] != b[0])))
+    assert np.isclose(topographic_similarity(meanings, said), np.asarray(expected)[0])
+    assert topographic_similarity(meanings, np.zeros((60, 1), int)) == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "changes"),
+    [([1, 2, 3], [1, 2, 3], 0), ([1], [2], 1), ([1, 2], [2], 1), ([1, 2, 3], [2, 3, 4], 2), ([1, 2], [2, 1], 2)],
+)
+def test_edit_distances_are_changes_over_the_mean_length(first: list[int], second: list[int], changes: int):
+    assert np.isclose(edit_distance(first, second), changes / ((len(first) + len(second)) / 2))
+
+
+def test_translation_is_nltks_ibm_model_1():
+    sources = [RANDOM.choice(5, size=RANDOM.integers(1, 4), replace=False) for _ in range(50)]
+    targets = [RANDOM.choice(4, size=RANDOM.integers(1, 3), replace=False) for _ in range(50)]
+    # NLTK's "mots" are the source of its alignments: it gives t(word | mot).
+    model = IBMModel1(
+        [AlignedSent([f"t{t}" for t in ts], [f"s{s}" for s in ss]) for ss, ts in zip(sources, targets, strict=True)], 7
+    )
+    often = [np.zeros((50, 5)), np.zeros((50, 4))]
+    for i in range(50):
+        np.add.at(often[0][i], sources[i], 1)
+        np.add.at(often[1][i], targets[i], 1)
+    found = translation(*often, iterations=7)
+    expected = [[model.translation_table[f"t{t}"][f"s{s}"] for t in range(4)] for s in range(5)]
+    assert np.allclose(found, expected, atol=1e-6)
+
+
+def test_a_word_for_each_concept_is_context_independent_and_one_for_all_is_not():
+    # One concept a game, each with a word of its own; the null word takes a share, as it fits as well at the start.
+    one_each = np.eye(4)[np.tile(np.arange(4), 25)]
+    clear = context_independence(one_each, one_each)
+    muddled = context_independence(np.eye(4)[np.repeat(np.arange(4), 25)], one_each)
+    assert clear > 0.99
+    assert muddled < 0.1
+
+
+def test_causal_influence_is_worked_out_by_hand():
+    # Two candidates. A word that settles which: 1 bit; one that leaves him where he was: 0; half the games each: 1/2.
+    settled, ignored = [[1.0, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]
+    assert causal_influence(np.array([settled])) == 1
+    assert causal_influence(np.array([ignored])) == 0
+    assert causal_influence(np.array([settled, ignored])) == 0.5
+    # 3/4 and 1/4, either way: H(1/2) − H(1/4) = 1 − 0.8113.
+    assert np.isclose(causal_influence(np.array([[[0.75, 0.25], [0.25, 0.75]]])), 1 - 0.8112781)
+
+
+def test_categories_number_what_excludes_each_other():
+    of = categories_of(objects())
+    assert {kind: len(np.unique(numbers)) for kind, numbers in of.items()} == {
+        "colour": 6,
+        "shape": 6,
+        "size": 2,
+        "place": 4,
+    }
+    assert len(categories_of(number_sets(6, 3))) == 6
+
+
+# Whole pairs
+
+
+def measured(teacher: object, student: object, space: Space, rounds: int = 1) -> dict:
+    games = draw_games(jax.random.key(0), 600, 3, space.instances, "test")
+    features = jnp.asarray(space.table, jnp.float32)
+    return language(teacher, student, features, space, games, Rules(3, rounds))
+
+
+def test_exact_players_speak_truly_and_are_understood():
+    found = measured(ExactTeacher(2), ExactStudent(2), number_sets(6, 3), rounds=2)
+    assert found["games"] == 600
+    assert found["accuracy"] > 0.98
+    # Every word is true of its target, so its commonest attribute is the target's always.
+    assert found["purity"] == 1
+    assert found["by_chance"]["purity"] < 0.7
+    assert 1.4 < found["causal_influence"] <= found["most_influence"] == np.log2(3)
+    assert found["context_independence"] > found["by_chance"]["context_independence"] + 0.2
+    assert 0.05 < found["topographic_similarity"] < 1
+    assert set(found["mutual_information"]) == set("012345")
+
+
+def test_a_student_who_does_not_listen_is_not_influenced():
+    found = measured(
+        ExactTeacher(1), OwnStudent(jax.jit(lambda sees: (jnp.sum(sees.candidates, axis=1), 0.0))), number_sets(6, 3)
+    )
+    assert found["causal_influence"] < 1e-6
+    assert found["purity"] == 1
+
+
+def test_a_teacher_who_always_says_the_same_tells_nothing():
+    found = measured(OwnTeacher(jax.jit(lambda sees: jnp.arange(6.0)), 6), ExactStudent(1), number_sets(6, 3))
+    assert found["entropy"] == 0
+    assert all(bits == 0 for bits in found["mutual_information"].values())
+    for name in ("topographic_similarity", "speaker_consistency", "coordination"):
+        assert found[name] == 0
+    assert found["causal_influence"] < 1e-6
