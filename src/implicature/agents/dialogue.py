@@ -99,19 +99,30 @@ class Dialogue(eqx.Module):
 
 
 def dialogue(
-    key: Key[Array, ""], teacher, student, views: Views, rules: Rules, speak: Speak, answer: Answer, told: bool
+    key: Key[Array, ""],
+    teacher,
+    student,
+    views: Views,
+    rules: Rules,
+    speak: Speak,
+    answer: Answer,
+    told: bool,
+    words: Int[Array, "rounds *#games"] | None = None,
+    prior: Belief | None = None,
 ) -> Dialogue:
-    """Play to the end."""
+    """Play to the end. Where a person is the teacher, `words` are what she has said; -1 where she leaves it to ours.
+    `prior` is what he believes before the first, and she knows it; by default he has no preference."""
     her_reading, his_reading = teacher.read(views.teacher), student.read(views.student)
     games = views.target.shape
-    uniform = jnp.full((rules.candidates, *games), 1 / rules.candidates)
+    first = jnp.full((rules.candidates, *games), 1 / rules.candidates) if prior is None else prior
 
-    def play(state: Minds, turn: tuple[Array, Array]) -> tuple[Minds, tuple[Array, ...]]:
+    def play(state: Minds, turn: tuple[Array, Array, Array | None]) -> tuple[Minds, tuple[Array, ...]]:
         estimate, before, live = state
-        round_key, last = turn
+        round_key, last, given = turn
         speak_key, answer_key = jax.random.split(round_key)
         values = teacher.values(her_reading, views.target, estimate)
         message = speak(speak_key, values)
+        message = message if given is None else jnp.where(given < 0, message, given)
         heard = message if views.renaming is None else chosen(views.renaming, message)
         after = student.update(his_reading, before, heard)
         policy = student.policy(after, last)
@@ -125,6 +136,6 @@ def dialogue(
         # Each round is learned from by itself, as Algorithm 1 keeps it: the belief it begins with is given.
         return (estimate, jax.lax.stop_gradient(after), live & (said == rules.wait)), record
 
-    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds) == rules.rounds - 1
-    start = uniform, uniform, jnp.ones(games, bool)
+    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds) == rules.rounds - 1, words
+    start = first, first, jnp.ones(games, bool)
     return Dialogue(*jax.lax.scan(play, start, turns, unroll=rules.rounds <= 4)[1])
