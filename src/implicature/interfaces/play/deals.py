@@ -55,10 +55,10 @@ class Playable:
         if self.space.labels is not None:
             return self.space.labels[instance]
         names = self.space.names(instance)
-        if self.kind == "objects" and len(names) == 4:
+        if self.kind == "objects":
             colour, shape, size, place = names
             return f"the {size} {place} {colour} {shape}"
-        return f"the {' '.join(names)}" if self.kind == "objects" else self.space.label(instance)
+        return self.space.label(instance)
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,8 @@ def playables() -> dict[str, Playable]:
     boys = space_of_sets("some-all", [["some"], ["some", "all"]])
     boys = Space(boys.name, boys.attributes, boys.table, None, ("two of the four boys", "all four boys"))
     three = space_of_sets("three-objects", [["blue", "sphere"], ["red", "sphere"], ["blue", "cone"]])
+    called = tuple(f"the {name}" for name in ("blue sphere", "red sphere", "blue cone"))
+    three = Space(three.name, three.attributes, three.table, None, called)
     found["some-all"] = Playable("some-all", "Some or all", "words", boys, 2, share=False)
     found["three-objects"] = Playable("three-objects", "Three objects", "objects", three, 3)
     return found

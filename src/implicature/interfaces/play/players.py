@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from implicature import __version__
 from implicature.agents.belief import Reading, posterior
@@ -35,7 +35,7 @@ class Sides:
     teacher: Any
     student: Any
     tables: Tables
-    features: Float[Array, "instances ..."]
+    features: Float[np.ndarray, "instances ..."]
     room: int | None = None
     """Candidates that a game is padded to with blanks, the last of the instances; None where they must not be."""
 
@@ -65,7 +65,7 @@ def learned_tables(student: Any, reading: Reading, belief: Belief) -> tuple[Tabl
 
 
 def exact_player(games: dict[str, Playable]) -> Player:
-    truth = {name: jnp.asarray(padded(game), jnp.float32) for name, game in games.items()}
+    truth = {name: padded(game).astype(np.float32) for name, game in games.items()}
 
     @lru_cache(maxsize=256)
     def both(step: int, game: str, cost: float) -> Sides:
@@ -92,16 +92,16 @@ class Loaded:
         if not self.phases:
             raise ValueError(f"{folder} has no pair that could play: `implicature train --resume {folder}` makes one.")
         self.folder, self._reading = folder, Lock()
-        self._found: tuple[list[Pair], Array] | None = None
+        self._found: tuple[list[Pair], np.ndarray] | None = None
 
-    def read(self) -> tuple[list[Pair], Array]:
+    def read(self) -> tuple[list[Pair], np.ndarray]:
         """The pairs and how they see instances."""
         with self._reading:
             if self._found is None:
                 # Nothing is trained here, so hardly any training games need be drawn.
                 run = Run(self.folder, setting_of(replace(self.config, train_games=1)))
                 pairs = [jax.device_put(run.pair(phase), jax.devices()[0]) for phase in self.phases]
-                self._found = pairs, run.setting.world.features
+                self._found = pairs, np.asarray(run.setting.world.features)
             return self._found
 
 

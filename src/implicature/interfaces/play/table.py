@@ -70,11 +70,11 @@ def converse(both: Any, views: Views, rules: Rules, prior: Array, words: Array, 
     return played, *jax.lax.map(lambda belief: tables(student, reading, belief), played.before)
 
 
-def seated(deal: Deal, features: Float[Array, "instances ..."], room: int | None) -> tuple[Views, Rules, np.ndarray]:
+def seated(deal: Deal, features: Float[np.ndarray, "instances ..."], room: int | None) -> tuple[Views, Rules, np.ndarray]:
     """A game as the agents see it, with blanks where there is room, and the belief that it begins with."""
     candidates = len(deal.instances)
     here = np.asarray(deal.instances)
-    seen = features[here if room is None else filled(here, len(features) - 1)]
+    seen = jnp.asarray(features[here if room is None else filled(here, len(features) - 1)])
     views = Views(seen, seen, jnp.asarray(deal.target), jnp.arange(len(seen)))
     return views, Rules(len(seen), deal.rounds, deal.cost), undecided(candidates, len(seen))
 
