@@ -29,10 +29,6 @@ HEADERS = {
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
-class TooLong(Exception):
-    """A question longer than any real one."""
-
-
 class Guard:
     """ASGI middleware. `hosts` are the names the page may be asked for under, so that no other site can pass itself off
     as it; None for any."""
@@ -48,15 +44,17 @@ class Guard:
         if refused := self.refusal(scope):
             await refuse(send, *refused)
             return
-        size = 0
-
-        async def bounded() -> Message:
-            nonlocal size
+        body, more = b"", True
+        while more:
             message = await receive()
-            size += len(message.get("body", b""))
-            if size > MOST_BYTES:
-                raise TooLong
-            return message
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+            if len(body) > MOST_BYTES:
+                await refuse(send, 413, f"A question of more than {MOST_BYTES} bytes is none of the page's.")
+                return
+        unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def whole() -> Message:
+            return unread.pop() if unread else await receive()
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -69,10 +67,7 @@ class Guard:
                 ]
             await send(message)
 
-        try:
-            await self.app(scope, bounded, guarded)
-        except TooLong:
-            await refuse(send, 413, f"A question of more than {MOST_BYTES} bytes is none of the page's.")
+        await self.app(scope, whole, guarded)
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = dict(scope["headers"])

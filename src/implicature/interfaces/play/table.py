@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from implicature.agents.dialogue import Dialogue, Views, dialogue
-from implicature.agents.exact_pair import BETA, UNTRUE, ExactStudent, ExactTeacher, Mind, tossing
+from implicature.agents.exact_pair import UNTRUE, ExactStudent, ExactTeacher, Mind, tossing
 from implicature.games import Rules
 from implicature.interfaces.explanation import Depth, Explanation
 from implicature.interfaces.play.deals import (
@@ -139,13 +139,19 @@ def explained(
 
 
 @eqx.filter_jit
-def _scores(views: Views, rules: Rules, prior: Array, minds: Mind, seed: Array) -> Float[Array, " minds"]:
-    def one(mind: Mind, key: Key[Array, ""]) -> Array:
-        both = ExactTeacher(mind), ExactStudent(mind, rules.message_cost)
-        return dialogue(key, *both, views, rules, tossing, tossing, told=False, prior=prior).gain
-
+def _scores(views: Views, rules: Rules, prior: Array, share: Array, seed: Array) -> Float[Array, " depths"]:
     keys = jax.random.split(jax.random.key(seed), TOSSES)
-    return jax.lax.map(lambda mind: jnp.mean(jax.vmap(one, (None, 0))(mind, keys)), minds)
+
+    def mean(depth: Array) -> Array:
+        mind = Mind(depth, share=share)
+        both = ExactTeacher(mind), ExactStudent(mind, rules.message_cost)
+
+        def one(key: Key[Array, ""]) -> Array:
+            return dialogue(key, *both, views, rules, tossing, tossing, told=False, prior=prior).gain
+
+        return jnp.mean(jax.vmap(one)(keys))
+
+    return jax.lax.map(mean, jnp.asarray([LITERAL, EXACT]))
 
 
 @lru_cache(maxsize=8192)
@@ -155,7 +161,6 @@ def expected(game: Playable, deal: Deal) -> tuple[float, float]:
         literal, exact = (float(chance[0, deal.target]) for chance in chances(game, np.array([deal.instances])))
     else:
         views, rules, prior = seated(deal, padded(game).astype(np.float32), MOST_CANDIDATES)
-        minds = Mind(jnp.asarray([LITERAL, EXACT]), jnp.full(2, BETA), jnp.full(2, game.share))
         with _compiling["expected", rules, views.teacher.shape]:
-            literal, exact = _scores(views, rules, prior, minds, np.uint32(deal.seed)).tolist()
+            literal, exact = _scores(views, rules, prior, jnp.asarray(game.share), np.uint32(deal.seed)).tolist()
     return round(literal, 3), round(exact, 3)

@@ -146,16 +146,18 @@ function steps() {
   by("steps").replaceChildren(...known.steps.map((_, i) => element("option", { value: i })));
   by("step-title").textContent = known.name === "exact" ? "How deep they think:" : "How long they have learned:";
   by("step-name").textContent = known.steps[state.step] ?? "";
+  by("ends").firstElementChild.textContent = known.grounded ? "literal" : "untrained";
 }
 
 function render() {
   by("scene").replaceChildren(...scene());
+  by("candidates").dataset.number = board.candidates.length;
   by("candidates").replaceChildren(...board.candidates.map(card));
   by("words").replaceChildren(...(state.mode === "teacher" && !done() ? vocabulary() : []));
   by("actions").replaceChildren(...actions());
   by("think").setAttribute("aria-expanded", String(state.thoughts));
   by("thoughts").hidden = !state.thoughts;
-  const seen = outcome.thoughts.length ? thinking(board, words(), outcome, state.mode)
+  const seen = outcome.thoughts.length ? thinking(board, words(), outcome, the)
     : [element("p", { className: "why" }, state.mode === "student" ? "Answer first: then you see what they thought." : "Say a word first: then you see what he makes of it.")];
   by("thoughts").replaceChildren(...seen);
   score.show();

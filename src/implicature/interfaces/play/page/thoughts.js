@@ -25,24 +25,22 @@ function beliefs(board, thought, target) {
       element("i", { className: "key after" }), "after it ", element("i", { className: "key tick" }), "what she thinks he believes, before"));
 }
 
-function values(words, thought, board, target, spoken) {
-  const meant = board.candidates[target]?.called;
+function values(words, thought, meant) {
   const order = words.map((word, i) => [word, thought.values[i], i]).filter(([, value]) => value !== null)
     .sort((one, other) => other[1] - one[1] || one[2] - other[2]);
   const rows = order.map(([word, value, i]) => element("li", { className: i === thought.word ? "said" : "", "aria-label": `“${word}” ${value.toFixed(2)}` },
     element("span", { className: "who", "aria-hidden": "true" }, word),
     element("span", { className: "bars", "aria-hidden": "true" }, bar("value", value)),
     element("span", { className: "number", "aria-hidden": "true" }, value.toFixed(2))));
-  const said = spoken ? "Her values for all words, had she to name" : "Her values for all words that she may say for";
   return element("div", { className: "values" }, element("h3", {}, "What each word is worth to her"),
-    element("p", { className: "legend" }, `${said} ${meant}: how well he would understand her.`), element("ul", {}, ...rows));
+    element("p", { className: "legend" }, `To name ${meant}: how well he would understand each word that she may say.`), element("ul", {}, ...rows));
 }
 
-export function thinking(board, words, outcome, mode) {
+export function thinking(board, words, outcome, the) {
   return outcome.thoughts.flatMap((thought, i) => [
     outcome.thoughts.length > 1 ? element("h2", {}, `Word ${i + 1}: “${words[thought.word]}”`) : null,
     element("p", { className: "why" }, thought.why),
     beliefs(board, thought, outcome.target),
-    values(words, thought, board, outcome.target, mode === "teacher"),
+    values(words, thought, the(outcome.target)),
   ]).filter(Boolean);
 }
