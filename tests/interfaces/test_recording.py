@@ -4,11 +4,9 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -21,24 +19,11 @@ from implicature.interfaces.study import fits
 ADDRESS = {"game": "three-objects", "tricky": True, "step": 1}
 
 
-@contextmanager
-def serving(*arguments: str) -> Iterator[tuple[str, subprocess.Popen]]:
-    """`implicature play` in a process of its own, and where its page is."""
-    command = [str(Path(sys.executable).with_name("implicature")), "play", "--no-browser", "--port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().split()[2], process
-    finally:
-        process.kill()
-        process.wait()
-
-
 def person(code: str, session: str = "one") -> dict:
     return {"consent": True, "participant": code, "session": session, "milliseconds": 1234}
 
 
-def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_under_way(tmp_path: Path):
+def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_under_way(tmp_path: Path, serving):
     """Both play as fast as they can until the server is killed outright in the middle of it."""
     file = tmp_path / "study.sqlite"
     answered = {"anna": 0, "ben": 0}
@@ -134,8 +119,6 @@ def test_a_study_is_exported_as_tidy_tables_with_fits(
 
 def test_waiting_is_kept_but_not_fitted(study: Path):
     kept = decisions(study)
-    from dataclasses import replace
-
     waited = [replace(one, participant="P08", answer=None, right=None) for one in kept if one.role == "student"]
     assert fits(waited, quiet=True) == []
 

@@ -109,9 +109,11 @@ def dialogue(
     told: bool,
     words: Int[Array, "rounds *#games"] | None = None,
     prior: Belief | None = None,
+    unroll: bool = True,
 ) -> Dialogue:
     """Play to the end. Where a person is the teacher, `words` are what she has said; -1 where she leaves it to ours.
-    `prior` is what he believes before the first, and she knows it; by default he has no preference."""
+    `prior` is what he believes before the first, and she knows it; by default he has no preference. Rounds that
+    are not unrolled are compiled once for all: sooner ready, later done."""
     her_reading, his_reading = teacher.read(views.teacher), student.read(views.student)
     games = views.target.shape
     first = jnp.full((rules.candidates, *games), 1 / rules.candidates) if prior is None else prior
@@ -138,4 +140,4 @@ def dialogue(
 
     turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds) == rules.rounds - 1, words
     start = first, first, jnp.ones(games, bool)
-    return Dialogue(*jax.lax.scan(play, start, turns, unroll=rules.rounds <= 4)[1])
+    return Dialogue(*jax.lax.scan(play, start, turns, unroll=unroll and rules.rounds <= 4)[1])

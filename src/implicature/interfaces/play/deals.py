@@ -25,8 +25,9 @@ LITERAL, EXACT = 0, 10
 """The depths of the players that people are compared with."""
 WORDS = 32
 """Games are padded to MOST_CANDIDATES candidates and a multiple of so many words, so that they share a program."""
-DRAWS = 64
-"""Sets of candidates that a game is chosen from."""
+DRAWS = 16
+"""Sets of candidates that a game is chosen from, of so many times as many that are drawn."""
+MORE = 16
 HARD, EASY = 0.51, 0.9
 """A game takes reading between the lines if a literal pair finds its target at most so often, an exact one at least."""
 
@@ -70,6 +71,8 @@ class Deal:
     target: int
     seed: int
     rounds: int
+    found: tuple[float, float] | None = None
+    """How often a literal and an exact pair find the target in one round, where that is known already."""
 
     @property
     def cost(self) -> float:
@@ -101,6 +104,7 @@ def playables() -> dict[str, Playable]:
     return found
 
 
+@cache
 def padded(game: Playable) -> Bool[np.ndarray, "instances words"]:
     """The space's table with words that are true of nobody, and a last instance that nothing is true of."""
     return np.pad(game.space.table, ((0, 1), (0, -game.space.table.shape[1] % WORDS)))
@@ -164,17 +168,25 @@ def deal(
         check_instances(playable, instances)
         draws = np.array([instances])
     else:
-        draws = random.random((DRAWS, playable.space.instances)).argsort(axis=1)[:, :number]
-        if comb(playable.space.instances, number) > 10_000:
-            held_out = np.asarray(splits(jnp.asarray(draws), 0)) == SPLITS.index("test")
-            draws = draws[held_out] if held_out.any() else draws
-    row, target = 0, int(random.integers(draws.shape[1]))
+        draws = drawn(random, playable.space.instances, number)
+    row, target, found = 0, int(random.integers(draws.shape[1])), None
     if tricky:
-        row, target = telling(playable, draws, random)
-    return Deal(playable.name, tuple(int(i) for i in draws[row]), target, seed, rounds)
+        row, target, found = telling(playable, draws, random)
+    return Deal(playable.name, tuple(int(i) for i in draws[row]), target, seed, rounds, found)
 
 
-def telling(playable: Playable, draws: np.ndarray, random: np.random.Generator) -> tuple[int, int]:
+def drawn(random: np.random.Generator, instances: int, number: int) -> Int[np.ndarray, "draws candidates"]:
+    """Sets of candidates; in a large space only those that no pair was trained with."""
+    if comb(instances, number) <= 10_000:
+        return random.random((DRAWS, instances)).argsort(axis=1)[:, :number]
+    every = random.integers(instances, size=(DRAWS * MORE, number))
+    in_order = np.sort(every, axis=1)
+    held_out = np.asarray(splits(every, 0)) == SPLITS.index("test")
+    fine = held_out & (in_order[:, 1:] != in_order[:, :-1]).all(axis=1)
+    return every[fine][:DRAWS] if fine.any() else drawn(random, instances, number)
+
+
+def telling(playable: Playable, draws: np.ndarray, random: np.random.Generator) -> tuple[int, int, tuple[float, float]]:
     """The first of the drawn games, and a target in it, that need reading between the lines; else the nearest to it."""
     literal, exact = chances(playable, draws)
     fits = (literal <= HARD) & (exact >= EASY)
@@ -182,7 +194,8 @@ def telling(playable: Playable, draws: np.ndarray, random: np.random.Generator) 
         gap = exact - literal
         fits = gap >= gap.max() - 1e-6
     row = int(np.flatnonzero(fits.any(axis=1))[0])
-    return row, int(random.choice(np.flatnonzero(fits[row])))
+    target = int(random.choice(np.flatnonzero(fits[row])))
+    return row, target, (float(literal[row, target]), float(exact[row, target]))
 
 
 def instances_in(playable: Playable, text: str) -> list[int]:

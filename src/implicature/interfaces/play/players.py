@@ -23,6 +23,8 @@ from implicature.training.run import Run, read_config, setting_of, space_of
 
 SHIPPED = Path(__file__).with_name("pair")
 MOST_DEPTH = 6
+ABOUT = 0.75
+"""A share of the largest chance from which on a network's word is as good."""
 
 Tables = Callable[[Any, Any, Belief], tuple[Table, Table]]
 """What he expects her to say, and what he would believe after each message, from his reading and his belief."""
@@ -61,7 +63,11 @@ def exact_tables(student: ExactStudent, truth: Truth, belief: Belief) -> tuple[T
 
 
 def learned_tables(student: Any, reading: Reading, belief: Belief) -> tuple[Table, Table]:
-    return jnp.exp(reading.log_likelihood), posterior(reading.log_likelihood, belief)
+    """Words that a network deems about as likely count as equals: it is never exact, and people would call them so."""
+    chance = jnp.exp(reading.log_likelihood)
+    top = chance >= ABOUT * jnp.max(chance, axis=1, keepdims=True)
+    mean = jnp.sum(chance * top, axis=1, keepdims=True) / jnp.sum(top, axis=1, keepdims=True)
+    return jnp.where(top, mean, chance), posterior(reading.log_likelihood, belief)
 
 
 def exact_player(games: dict[str, Playable]) -> Player:

@@ -65,7 +65,9 @@ def converse(both: Any, views: Views, rules: Rules, prior: Array, words: Array, 
         return jnp.where(patient, rules.wait, tossing(key, policy))
 
     key = jax.random.key(seed)
-    played = dialogue(key, teacher, student, views, rules, tossing, answer, told=False, words=words, prior=prior)
+    played = dialogue(
+        key, teacher, student, views, rules, tossing, answer, told=False, words=words, prior=prior, unroll=False
+    )
     reading = student.read(views.student)
     return played, *jax.lax.map(lambda belief: tables(student, reading, belief), played.before)
 
@@ -75,7 +77,7 @@ def seated(deal: Deal, features: Float[np.ndarray, "instances ..."], room: int |
     candidates = len(deal.instances)
     here = np.asarray(deal.instances)
     seen = jnp.asarray(features[here if room is None else filled(here, len(features) - 1)])
-    views = Views(seen, seen, jnp.asarray(deal.target), jnp.arange(len(seen)))
+    views = Views(seen, seen, jnp.asarray(deal.target), jnp.asarray(np.arange(len(seen))))
     return views, Rules(len(seen), deal.rounds, deal.cost), undecided(candidates, len(seen))
 
 
@@ -147,7 +149,8 @@ def _scores(views: Views, rules: Rules, prior: Array, share: Array, seed: Array)
         both = ExactTeacher(mind), ExactStudent(mind, rules.message_cost)
 
         def one(key: Key[Array, ""]) -> Array:
-            return dialogue(key, *both, views, rules, tossing, tossing, told=False, prior=prior).gain
+            played = dialogue(key, *both, views, rules, tossing, tossing, told=False, prior=prior, unroll=False)
+            return played.gain
 
         return jnp.mean(jax.vmap(one)(keys))
 
@@ -157,7 +160,9 @@ def _scores(views: Views, rules: Rules, prior: Array, share: Array, seed: Array)
 @lru_cache(maxsize=8192)
 def expected(game: Playable, deal: Deal) -> tuple[float, float]:
     """The score that a literal and an exact pair can expect in this game; of several rounds, the mean of many."""
-    if deal.rounds == 1:
+    if deal.rounds == 1 and deal.found is not None:
+        literal, exact = deal.found
+    elif deal.rounds == 1:
         literal, exact = (float(chance[0, deal.target]) for chance in chances(game, np.array([deal.instances])))
     else:
         views, rules, prior = seated(deal, padded(game).astype(np.float32), MOST_CANDIDATES)

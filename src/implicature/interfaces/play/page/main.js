@@ -123,8 +123,8 @@ function settings() {
   for (const button of by("modes").children) {
     button.setAttribute("aria-pressed", String(button.dataset.mode === state.mode));
   }
-  fill("game", about.games.map((one) => [one.name, one.title]), state.game);
   const known = game();
+  fill("game", [...(known ? [] : [["", "choose one"]]), ...about.games.map((one) => [one.name, one.title])], state.game);
   if (!known) return;
   const number = state.instances?.length ?? state.candidates ?? known.candidates;
   const numbers = Array.from({ length: known.most - 1 }, (_, i) => [i + 2, String(i + 2)]);
@@ -150,17 +150,25 @@ function steps() {
 }
 
 function render() {
+  const focused = document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.id;
   by("scene").replaceChildren(...scene());
   by("candidates").dataset.number = board.candidates.length;
   by("candidates").replaceChildren(...board.candidates.map(card));
   by("words").replaceChildren(...(state.mode === "teacher" && !done() ? vocabulary() : []));
   by("actions").replaceChildren(...actions());
+  // Who was at a card, a word or a button that was drawn anew is still there.
+  if (focused && document.activeElement === document.body) {
+    Array.from(by("board").querySelectorAll("button")).find((one) => (one.getAttribute("aria-label") ?? one.id) === focused)?.focus();
+  }
+  think();
+  score.show();
+}
+
+function think() {
   by("think").setAttribute("aria-expanded", String(state.thoughts));
   by("thoughts").hidden = !state.thoughts;
-  const seen = outcome.thoughts.length ? thinking(board, words(), outcome, the)
-    : [element("p", { className: "why" }, state.mode === "student" ? "Answer first: then you see what they thought." : "Say a word first: then you see what he makes of it.")];
-  by("thoughts").replaceChildren(...seen);
-  score.show();
+  const nothing = state.mode === "student" ? "Answer first: then you see what they thought." : "Say a word first: then you see what he makes of it.";
+  by("thoughts").replaceChildren(...(outcome.thoughts.length ? thinking(board, words(), outcome, the) : [element("p", { className: "why" }, nothing)]));
 }
 
 function bubble(who, kind, text) {
@@ -246,6 +254,7 @@ async function share(event) {
 function choose(changes) {
   state = { ...state, ...changes };
   const playing = about.agents.filter((one) => one.games.includes(state.game));
+  if (!playing.length) return;
   if (!playing.some((one) => one.name === state.agent)) state.agent = playing[0].name;
   if ("agent" in changes || "game" in changes) state.step = agent().step;
   write(state);
@@ -266,7 +275,7 @@ function listen() {
   });
   for (const button of by("modes").children) button.addEventListener("click", () => choose({ mode: button.dataset.mode }));
   by("step").addEventListener("input", (event) => { state = { ...state, step: Number(event.target.value) }; replay(); });
-  by("think").addEventListener("click", () => { state = { ...state, thoughts: !state.thoughts }; write(state, true); if (outcome) render(); });
+  by("think").addEventListener("click", () => { state = { ...state, thoughts: !state.thoughts }; write(state, true); if (outcome) think(); });
   by("theme").addEventListener("click", () => {
     const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
     theme(dark ? "light" : "dark");
