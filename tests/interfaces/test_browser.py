@@ -41,7 +41,9 @@ def new_page(browser: Browser) -> Iterator[NewPage]:
 
     def made(width: int = 1280, height: int = 860, dark: bool = False) -> Page:
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
         )
         context.set_default_timeout(90_000)
         page = context.new_page()
@@ -78,7 +80,9 @@ def test_a_student_hears_a_word_guesses_and_sees_why(new_page: NewPage, server: 
     expect(fitting).to_have_count(2)
     page.get_by_role("button", name=re.compile("blue sphere")).click()
     expect(page.locator(".verdict")).to_have_text("Right. She meant the small upper-right blue sphere.")
-    expect(page.locator(".why")).to_contain_text("For the small lower-left blue box she would have said “box” or “lower-left”")
+    expect(page.locator(".why")).to_contain_text(
+        "For the small lower-left blue box she would have said “box” or “lower-left”"
+    )
     expect(page.locator("#score")).to_contain_text("Score, 1 game")
     expect(page.locator("#next")).to_be_focused()
     shot(page, "student")

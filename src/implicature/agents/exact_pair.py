@@ -3,8 +3,10 @@
     he of depth t      b'(o) = L_t(o | m) with prior b          she responds to him:  Q(o*, b, m) = L_t(o* | m), true m
 
 Without learning there is no knowing what a further word will bring: he takes it that it will make him sure, and waits
-while his best guess is worth less than that, max b < 1 − c_m. Depth is an array, so that one program serves all depths; and
-candidates that he rules out from the start change nothing, so that it serves smaller games, too.
+while his best guess is worth less than that, max b < 1 − c_m.
+
+Depth is an array, so that one program serves all depths; and candidates that he rules out from the start change
+nothing, so that it serves smaller games, too.
 """
 
 import equinox as eqx

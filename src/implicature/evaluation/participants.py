@@ -91,9 +91,7 @@ def fit(choices: Choices) -> Fit:
     # Filled up to a power of two, so that one program serves many participants.
     size = max(64, 1 << (len(choices.target) - 1).bit_length())
     columns = tuple(jnp.asarray(np.resize(column, (size, *column.shape[1:]))) for column in vars(choices).values())
-    total = np.asarray(
-        likelihoods(jnp.asarray(BETAS), columns, jnp.asarray(len(choices.target)), DEPTHS), np.float64
-    )
+    total = np.asarray(likelihoods(jnp.asarray(BETAS), columns, jnp.asarray(len(choices.target)), DEPTHS), np.float64)
     best = total.max()
     # Of equally likely depths the smallest: nobody need be taken to think deeper than they show.
     depth = int(np.flatnonzero(total.max(axis=0) >= best - 1e-3)[0])

@@ -21,8 +21,8 @@ from implicature.interfaces.play.record import Study
 
 PAGE = Path(__file__).with_name("page")
 CONSENT = (
-    "This game is part of a study. If you agree, your participant code, what you choose, how long you take and what the "
-    "agents think meanwhile are kept on the researcher's computer. You may stop at any time."
+    "This game is part of a study. If you agree, your participant code, what you choose, how long you take and what "
+    "the agents think meanwhile are kept on the researcher's computer. You may stop at any time."
 )
 PROBLEMS: dict[int | str, dict] = {
     code: {"model": q.Problem} for code in (400, 403, 404, 405, 413, 414, 415, 422, 429, 503)
@@ -114,7 +114,7 @@ def new_app(
         """Candidates that a person has typed, as instances."""
         return host.typed(typed)
 
-    picture = {200: {"content": {"image/png": {}}, "description": "The rendered object"}}
+    picture: dict[int | str, dict] = {200: {"content": {"image/png": {}}, "description": "The rendered object"}}
 
     @app.get("/api/picture/{instance}.png", response_class=Response, responses=picture)
     def rendered(instance: Annotated[int, InPath(ge=0, le=1_000_000)]) -> Response:

@@ -76,7 +76,10 @@ class Guard:
             return 400, "This page answers only under its own address, http://127.0.0.1."
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_LETTERS:
             return 414, "This address is longer than any of the page's."
-        if scope["method"] == "POST" and headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
+        if scope["method"] == "POST" and headers.get(b"sec-fetch-site", b"same-origin") not in (
+            b"same-origin",
+            b"none",
+        ):
             return 403, "Another site asked for this: only the page itself may."
         if not headers.get(b"content-length", b"0").isdigit() or int(headers.get(b"content-length", b"0")) > MOST_BYTES:
             return 413, f"A question of more than {MOST_BYTES} bytes is none of the page's."

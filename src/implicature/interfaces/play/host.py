@@ -110,14 +110,29 @@ class Host:
         space, last = self.games[dealt.game].space, rounds[-1]
         self.study.keep(
             Decision(
-                at=now(), participant=person.participant, session=person.session, role=role, game=dealt.game,
-                seed=dealt.seed, candidates=[space.names(i) for i in dealt.instances], words=list(space.attributes),
-                target=dealt.target, rounds=dealt.rounds, agent=player.name, version=player.version,
-                step=player.steps[address.step], round=len(rounds),
-                said=[space.attributes[one.word] for one in rounds], answer=answer,
-                right=None if answer is None else answer == dealt.target, milliseconds=person.milliseconds,
-                before=last.before, after=last.after, estimate=last.estimate, values=last.values,
-            )  # fmt: skip
+                at=now(),
+                participant=person.participant,
+                session=person.session,
+                role=role,
+                game=dealt.game,
+                seed=dealt.seed,
+                candidates=[space.names(i) for i in dealt.instances],
+                words=list(space.attributes),
+                target=dealt.target,
+                rounds=dealt.rounds,
+                agent=player.name,
+                version=player.version,
+                step=player.steps[address.step],
+                round=len(rounds),
+                said=[space.attributes[one.word] for one in rounds],
+                answer=answer,
+                right=None if answer is None else answer == dealt.target,
+                milliseconds=person.milliseconds,
+                before=last.before,
+                after=last.after,
+                estimate=last.estimate,
+                values=last.values,
+            )
         )
         return True
 

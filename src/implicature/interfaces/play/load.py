@@ -99,7 +99,10 @@ async def measured(load: Load) -> dict[str, float]:
         "questions": len(waits),
         "a_second": round(len(waits) / took, 1),
         "problems": sum(player.problems for player in players),
-        **{f"p{share}_ms": round(1000 * waits[min(len(waits) - 1, len(waits) * share // 100)], 1) for share in (50, 95, 99)},
+        **{
+            f"p{share}_ms": round(1000 * waits[min(len(waits) - 1, len(waits) * share // 100)], 1)
+            for share in (50, 95, 99)
+        },
     }
 
 

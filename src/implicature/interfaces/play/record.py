@@ -67,7 +67,9 @@ def connected(path: Path) -> sqlite3.Connection:
     """A study's file; a sentence where it is something else."""
     try:
         connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
-        mark, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        mark, version = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
         empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
     except sqlite3.Error as problem:
         raise ValueError(f"{path} cannot be used as a study's file ({problem}): choose another.") from None

@@ -57,7 +57,7 @@ class Round:
 
 
 @eqx.filter_jit
-def converse(both: Any, views: Views, rules: Rules, prior: Array, words: Array, seed: Array, patient: Array) -> tuple:
+def converse(both: Any, views: Views, rules: Rules, prior: Any, words: Any, seed: Any, patient: Any) -> tuple:
     """A whole game, in which he waits to the end if `patient`, and his tables before each word."""
     teacher, student, tables = both
 
@@ -72,7 +72,9 @@ def converse(both: Any, views: Views, rules: Rules, prior: Array, words: Array, 
     return played, *jax.lax.map(lambda belief: tables(student, reading, belief), played.before)
 
 
-def seated(deal: Deal, features: Float[np.ndarray, "instances ..."], room: int | None) -> tuple[Views, Rules, np.ndarray]:
+def seated(
+    deal: Deal, features: Float[np.ndarray, "instances ..."], room: int | None
+) -> tuple[Views, Rules, np.ndarray]:
     """A game as the agents see it, with blanks where there is room, and the belief that it begins with."""
     candidates = len(deal.instances)
     here = np.asarray(deal.instances)
@@ -120,7 +122,7 @@ def told(
     return Round(word, before, after, estimate, values, action if action < candidates else None, why)
 
 
-def normal(belief: Float[np.ndarray, " candidates"]) -> list[float]:
+def normal(belief: Any) -> list[float]:
     return [round(float(chance), 4) for chance in belief]
 
 
@@ -141,7 +143,7 @@ def explained(
 
 
 @eqx.filter_jit
-def _scores(views: Views, rules: Rules, prior: Array, share: Array, seed: Array) -> Float[Array, " depths"]:
+def _scores(views: Views, rules: Rules, prior: Any, share: Array, seed: Any) -> Float[Array, " depths"]:
     keys = jax.random.split(jax.random.key(seed), TOSSES)
 
     def mean(depth: Array) -> Array:

@@ -67,7 +67,7 @@ export function picture(game, shown, heard, pictures) {
   if (game.name === "some-all") return [boys(shown.instance), element("span", { className: "caption" }, shown.called)];
   if (game.kind === "words") return [element("span", { className: "caption" }, shown.called), chips(shown.names, heard)];
   const rendered = pictures && game.name !== "three-objects";
-  const image = rendered ? element("img", { src: `api/picture/${shown.instance}.png`, alt: "", className: "drawing" }) : drawing(shown.names);
+  const image = rendered ? element("img", { src: `api/picture/${shown.instance}.png`, alt: "", className: "drawing rendered" }) : drawing(shown.names);
   if (rendered) image.addEventListener("error", () => image.replaceWith(drawing(shown.names)), { once: true });
   return [image, element("span", { className: "caption" }, ...marked(shown, heard))];
 }

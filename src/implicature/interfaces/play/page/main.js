@@ -208,7 +208,7 @@ function card(shown, i) {
   const heard = outcome.words.map((word) => words()[word]);
   const meant = outcome.target === i;
   const chosen = done() ? outcome.answer === i : false;
-  const marks = [meant ? "the target" : "", chosen ? (state.mode === "student" ? "your guess" : "his guess") : ""].filter(Boolean);
+  const marks = [meant ? "target" : "", chosen ? (state.mode === "student" ? "your guess" : "his guess") : ""].filter(Boolean);
   const playable = state.mode === "student" && !done();
   const inside = [...picture(game(), shown, heard, about.pictures), element("span", { className: "tags" }, ...marks.map((mark) => element("span", { className: "tag" }, mark)))];
   const label = `Candidate ${i + 1}: ${shown.called}${marks.length ? `, ${marks.join(", ")}` : ""}`;
