@@ -1,6 +1,9 @@
 """The page's questions, asked of the app itself: what is told, what is kept from the student, and what is refused."""
 
+import socket
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import schemathesis
@@ -12,9 +15,12 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
+from implicature.interfaces.cli import main
 from implicature.interfaces.play.app import new_app
 from implicature.interfaces.play.guard import BURST, MOST_BYTES, RATE, Guard
-from implicature.interfaces.play.players import SHIPPED
+from implicature.interfaces.play.players import SHIPPED, all_players
+from implicature.training.config import Config
+from implicature.training.run import start_run
 
 ADDRESS = {"game": "three-objects", "seed": 8, "tricky": True, "step": 1}
 PAIR = {"game": "numbers-4", "agent": "pair", "seed": 3, "tricky": True}
@@ -192,3 +198,53 @@ def test_whatever_is_asked_the_answer_is_never_a_server_error(mode: GenerationMo
         except Unsatisfiable:
             assert operation.path == "/api/about"  # which has nothing to ask wrongly
     assert {"/api/game", "/api/student", "/api/teacher", "/api/watch", "/api/candidates"} <= tried
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["implicature", "play", "--no-browser", *arguments])
+    main()
+
+
+def test_a_mistake_on_the_command_line_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for arguments, sentence in [
+            ([str(tmp_path), "--port", "0"], "is not a run: it has no config.json"),
+            (["--port", "99999"], "99999 is not a port"),
+            (["--port", str(taken.getsockname()[1])], "cannot be used (Address already in use): choose another"),
+            (["--host", "nowhere.invalid"], "'nowhere.invalid', port 8642, cannot be used"),
+            (["--consent", "Yes?"], "say where with --record"),
+            (["--port", "0", "--record", str(tmp_path / "none" / "s")], "cannot be used as a study's file"),
+        ]:
+            with pytest.raises(SystemExit) as end:
+                command(monkeypatch, *arguments)
+            said = capsys.readouterr()
+            assert end.value.code == 2
+            assert sentence in said.err
+            assert (said.err.count("\n"), said.out) == (1, "")
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(SystemExit) as end:
+        command(monkeypatch)
+    assert end.value.code == 2
+    assert "pip install 'implicature[play]'" in capsys.readouterr().err
+
+
+def test_a_run_is_the_first_agent_and_brings_its_own_space_along(tmp_path: Path):
+    players = all_players(SHIPPED)[1]
+    assert next(iter(players)) == "run"
+    assert players["run"].games == ("numbers-4",)
+    kitchen = Path(__file__).parents[2] / "examples" / "kitchen.csv"
+    small = {"width": 4, "depth": 1, "batch": 16, "train_games": 100}
+    config = Config(space=str(kitchen), candidates=3, phases=0, grounded=False, **small)
+    for _ in start_run(tmp_path / "run", config).train():
+        pass
+    with TestClient(new_app(tmp_path / "run"), base_url="http://127.0.0.1") as page:
+        told = asked(page, "watch", {"game": "yours", "agent": "run", "step": 0})
+        assert "Their words have no meaning but use" in told["thoughts"][0]["why"]
+        assert asked(page, "watch", {"game": "yours", "agent": "exact", "step": 3})["over"] is True

@@ -1,6 +1,6 @@
 """Who answers the page: from an address and what a person has done so far to where the game stands."""
 
-from dataclasses import asdict
+from contextlib import suppress
 from pathlib import Path
 
 from implicature.interfaces.play import questions as q
@@ -20,7 +20,8 @@ class Host:
     def warm(self) -> None:
         """Compile what people will most likely ask for first."""
         for player in self.players.values():
-            self.watch(q.Address(game=player.games[0], tricky=True, agent=player.name))
+            with suppress(ValueError):  # which is told on the page when they are asked for
+                self.watch(q.Address(game=player.games[0], tricky=True, agent=player.name))
 
     def game(self, name: str) -> Playable:
         if name not in self.games:
@@ -97,7 +98,7 @@ class Host:
         if rounds[-1].answer is not None:
             outcome = ended(game, dealt, rounds)
         else:
-            outcome = q.Outcome(words=said.words, over=False, target=dealt.target, thoughts=thoughts(rounds))
+            outcome = q.Outcome(words=said.words, over=False, target=dealt.target, thoughts=rounds)
         return outcome.model_copy(update={"recorded": kept})
 
     def keep(
@@ -137,10 +138,6 @@ class Host:
         return True
 
 
-def thoughts(rounds: list[Round]) -> list[q.Thought]:
-    return [q.Thought(**asdict(one)) for one in rounds]
-
-
 def ended(game: Playable, dealt: Deal, rounds: list[Round], guess: int | None = None) -> q.Outcome:
     """A game that is over, beside what others can expect of it."""
     answer = rounds[-1].answer if guess is None else guess
@@ -148,5 +145,5 @@ def ended(game: Playable, dealt: Deal, rounds: list[Round], guess: int | None = 
     return q.Outcome(
         words=[one.word for one in rounds], over=True, target=dealt.target, answer=answer,
         gain=round((answer == dealt.target) - dealt.cost * len(rounds), 3), literal=literal, exact=exact,
-        thoughts=thoughts(rounds),
+        thoughts=rounds,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from implicature.interfaces.play.deals import MOST_CANDIDATES, MOST_ROUNDS
+from implicature.interfaces.play.table import Round
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", examples=["numbers-4"])]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$", examples=["P07"])]
@@ -82,18 +83,6 @@ class Board(BaseModel):
     cost: float
 
 
-class Thought(BaseModel):
-    """A word, what it did, and why."""
-
-    word: int
-    before: list[float]
-    after: list[float]
-    estimate: list[float]
-    values: list[float | None]
-    answer: int | None
-    why: str
-
-
 class Outcome(BaseModel):
     """Where the game stands. What the student must not know yet is left out."""
 
@@ -104,7 +93,7 @@ class Outcome(BaseModel):
     gain: float | None = None
     literal: float | None = None
     exact: float | None = None
-    thoughts: list[Thought] = []
+    thoughts: list[Round] = []
     recorded: bool = False
 
 

@@ -1,6 +1,7 @@
 """`implicature play`: say where the page is, open it, and serve it until Ctrl-C."""
 
 import ipaddress
+import socket
 import sys
 import threading
 import webbrowser
@@ -20,6 +21,16 @@ def loopback(host: str) -> bool:
         return False
 
 
+def listening(host: str, port: int) -> socket.socket:
+    """The socket, taken before anything that takes longer."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=256)
+    except OSError as problem:
+        why = f"{short(host)}, port {port}, cannot be used ({str(problem.strerror).split(' (')[0]})"
+        raise ValueError(f"{why}: choose another with --port or --host.") from None
+
+
 def play(run: Path | None, host: str, port: int, browser: bool, record: Path | None, consent: str | None) -> None:
     try:
         import uvicorn
@@ -36,7 +47,7 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
         raise ValueError(f"{port} is not a port: choose one from 1 to 65535, or 0 for any that is free.")
     if consent is not None and record is None:
         raise ValueError("--consent is what people agree to when they are recorded: say where with --record.")
-    # Everything that can be wrong is found before the port is taken.
+    sock = listening(host, port)
     study = None if record is None else Study(record)
     local = loopback(host)
     app = new_app(run, study, consent or CONSENT, LOOPBACK | {host} if local else None)
@@ -50,14 +61,10 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
     if record is not None:
         console.print(f"Recording into {record}. A participant's link ends in ?participant=CODE", markup=False)
     settings = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", limit_concurrency=1000, timeout_keep_alive=15, ws="none",
+        app, log_level="warning", limit_concurrency=1000, timeout_keep_alive=15, ws="none",
         server_header=False, h11_max_incomplete_event_size=16_384, timeout_graceful_shutdown=3,
     )  # fmt: skip
     server = uvicorn.Server(settings)
-    try:
-        sock = settings.bind_socket()
-    except SystemExit:
-        raise ValueError(f"The port {port} of {short(host)} cannot be used: choose another with --port.") from None
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{sock.getsockname()[1]}/"
     print(f"Play at {address}  (Ctrl-C ends it)", flush=True)
