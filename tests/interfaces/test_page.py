@@ -240,8 +240,9 @@ def test_a_run_is_the_first_agent_and_brings_its_own_space_along(tmp_path: Path)
     assert next(iter(players)) == "run"
     assert players["run"].games == ("numbers-4",)
     kitchen = Path(__file__).parents[2] / "examples" / "kitchen.csv"
-    small = {"width": 4, "depth": 1, "batch": 16, "train_games": 100}
-    config = Config(space=str(kitchen), candidates=3, phases=0, grounded=False, **small)
+    config = Config(
+        space=str(kitchen), candidates=3, phases=0, grounded=False, width=4, depth=1, batch=16, train_games=100
+    )
     for _ in start_run(tmp_path / "run", config).train():
         pass
     with TestClient(new_app(tmp_path / "run"), base_url="http://127.0.0.1") as page:

@@ -86,6 +86,10 @@ def likelihoods(
     return jax.lax.map(lambda beta: jax.lax.map(lambda depth: at(beta, depth), jnp.arange(depths)), betas)
 
 
+def rounded(number: float | np.floating) -> float:
+    return round(float(number), 3)
+
+
 def fit(choices: Choices) -> Fit:
     """β and t of the person who made these decisions; at least one."""
     # Filled up to a power of two, so that one program serves many participants.
@@ -101,12 +105,12 @@ def fit(choices: Choices) -> Fit:
     number = np.where(choices.teaches, choices.vocabulary, choices.candidates)
     return Fit(
         len(choices.target),
-        None if depth == 0 else float(BETAS[total[:, depth].argmax()]),
-        None if low == 0 else float(BETAS[low]),
-        None if high == last else float(BETAS[high]),
+        None if depth == 0 else rounded(BETAS[total[:, depth].argmax()]),
+        None if low == 0 else rounded(BETAS[low]),
+        None if high == last else rounded(BETAS[high]),
         depth,
         int(likely[0]),
         None if likely[-1] == DEPTHS - 1 else int(likely[-1]),
-        float(best),
-        float(-np.log(number).sum()),
+        rounded(best),
+        rounded(-np.log(number).sum()),
     )

@@ -133,7 +133,7 @@ def study(file: Path, csv: Path | None, json: bool) -> None:
         return
     console = Console(highlight=False)
     table = Table(title=f"{len(made)} decisions")
-    for name in ("participant", "role", "decisions", "right", "β", "95 %", "depth", "95 %", "ms"):
+    for name in ("participant", "role", "n", "right", "β", "95 %", "depth", "95 %", "ms"):
         table.add_column(name, justify="left" if name in ("participant", "role") else "right")
     for row in fitted:
         table.add_row(

@@ -109,7 +109,10 @@ async function replay() {
     let told = null;
     for (let i = 1; i <= said.length && !told?.over; i++) told = await answerTo("teacher", { address, words: said.slice(0, i) });
     if (told) { outcome = told; mine = told.words; render(); }
-  } else await hear();
+  } else {
+    mine = [];
+    await hear();
+  }
 }
 
 // ---- drawing
@@ -160,6 +163,7 @@ function render() {
   if (focused && document.activeElement === document.body) {
     Array.from(by("board").querySelectorAll("button")).find((one) => (one.getAttribute("aria-label") ?? one.id) === focused)?.focus();
   }
+  by("step").disabled = Boolean(person) && !done(); // in a study nobody hears a game at two depths before deciding
   think();
   score.show();
 }
