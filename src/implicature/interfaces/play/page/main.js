@@ -22,6 +22,7 @@ const decision = () => person && { consent: true, ...person, milliseconds: Math.
 async function answerTo(path, body) {
   const number = ++asked;
   document.body.classList.add("waiting");
+  const patience = setTimeout(() => { if (number === asked) by("busy").textContent = "The agents are getting ready for this kind of game …"; }, 800);
   try {
     const told = await ask(path, body);
     if (number !== asked) return null;
@@ -31,7 +32,11 @@ async function answerTo(path, body) {
     if (number === asked) trouble(problem.message);
     return null;
   } finally {
-    if (number === asked) document.body.classList.remove("waiting");
+    clearTimeout(patience);
+    if (number === asked) {
+      document.body.classList.remove("waiting");
+      by("busy").textContent = "";
+    }
   }
 }
 
