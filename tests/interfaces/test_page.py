@@ -49,7 +49,7 @@ def test_everything_on_the_page_comes_from_the_package_and_nothing_is_inline(pag
     assert "http" not in home.text.replace("http-equiv", "")
     assert " style=" not in home.text
     assert " onclick=" not in home.text
-    for name in ("main.js", "style.css", "icon.svg", "draw.js", "thoughts.js", "state.js", "dom.js"):
+    for name in ("main.js", "board.js", "style.css", "icon.svg", "draw.js", "thoughts.js", "state.js", "dom.js"):
         assert page.get(f"/{name}").status_code == 200
     policy = home.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self';")

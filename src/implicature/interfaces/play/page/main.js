@@ -1,8 +1,8 @@
 // The page: settings, a board, and what the agents think of it.
 
+import { called, card, scene, vocabulary } from "./board.js";
 import { agreed } from "./consent.js";
 import { by, element } from "./dom.js";
-import { picture } from "./draw.js";
 import * as score from "./score.js";
 import { ask, newSeed, question, read, write } from "./state.js";
 import { thinking } from "./thoughts.js";
@@ -15,7 +15,6 @@ const game = () => about.games.find((one) => one.name === state.game);
 const agent = () => about.agents.find((one) => one.name === state.agent);
 const words = () => game().words;
 const done = () => outcome?.over ?? false;
-const quote = (word) => `“${word}”`;
 const decision = () => person && { consent: true, ...person, milliseconds: Math.min(86_400_000, Math.round(performance.now() - since)) };
 
 // Only the latest question counts; a problem is told where everybody looks.
@@ -159,10 +158,11 @@ function steps() {
 
 function render() {
   const focused = document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.id;
-  by("scene").replaceChildren(...scene());
+  const table = { mode: state.mode, game: game(), pictures: about.pictures, board, outcome, mine };
+  by("scene").replaceChildren(...scene(table));
   by("candidates").dataset.number = board.candidates.length;
-  by("candidates").replaceChildren(...board.candidates.map(card));
-  by("words").replaceChildren(...(state.mode === "teacher" && !done() ? vocabulary() : []));
+  by("candidates").replaceChildren(...board.candidates.map((shown, i) => card(table, shown, i, guess)));
+  by("words").replaceChildren(...(state.mode === "teacher" && !done() ? vocabulary(table, say) : []));
   by("actions").replaceChildren(...actions());
   // Who was at a card, a word or a button that was drawn anew is still there.
   if (focused && document.activeElement === document.body) {
@@ -177,63 +177,7 @@ function think() {
   by("think").setAttribute("aria-expanded", String(state.thoughts));
   by("thoughts").hidden = !state.thoughts;
   const nothing = state.mode === "student" ? "Answer first: then you see what they thought." : "Say a word first: then you see what he makes of it.";
-  by("thoughts").replaceChildren(...(outcome.thoughts.length ? thinking(board, words(), outcome, the) : [element("p", { className: "why" }, nothing)]));
-}
-
-function bubble(who, kind, text) {
-  return element("p", { className: `bubble ${kind}` }, element("span", { className: "speaker" }, who), " ", element("span", { className: "speech" }, text));
-}
-
-const named = (place) => board.candidates[place].called;
-const the = (place) => (game().kind === "objects" ? `the ${named(place)}` : named(place));
-
-function scene() {
-  const told = [];
-  const spoken = outcome.words.map((word) => words()[word]);
-  const she = state.mode === "teacher" ? "You say" : "She says";
-  const he = state.mode === "student" ? "You" : "He";
-  spoken.forEach((word, i) => {
-    told.push(bubble(she, "hers", quote(word)));
-    const answer = state.mode === "student" ? mine[i] : outcome.thoughts[i]?.answer ?? "wait";
-    if (answer === "wait") told.push(bubble(he, "his", state.mode === "student" ? "wait for another word" : "waits for another word"));
-    else if (answer !== undefined) told.push(bubble(he, "his", `${state.mode === "student" ? "guess" : "guesses"} ${the(answer)}`));
-  });
-  if (done()) {
-    const right = outcome.answer === outcome.target;
-    const end = `${right ? "Right." : "Not this one."} ${state.mode === "teacher" ? "You meant" : "She meant"} ${the(outcome.target)}.`;
-    told.push(element("p", { className: right ? "verdict right" : "verdict wrong" }, end));
-  } else if (state.mode === "teacher") {
-    const left = board.rounds - mine.length;
-    const cost = board.cost ? ` Each word costs ${board.cost}.` : "";
-    told.push(element("p", { className: "task" }, mine.length ? `He waits. Another word? You have ${left} left.` : `You mean ${the(outcome.target)}. Which word will make him find it?${cost}`));
-  } else {
-    const left = board.rounds - outcome.words.length;
-    told.push(element("p", { className: "task" }, `Which one does she mean?${left ? ` You may wait for ${left === 1 ? "one more word" : `up to ${left} more words`}, ${board.cost} each.` : ""}`));
-  }
-  return told;
-}
-
-function card(shown, i) {
-  const heard = outcome.words.map((word) => words()[word]);
-  const meant = outcome.target === i;
-  const chosen = done() ? outcome.answer === i : false;
-  const marks = [meant ? "target" : "", chosen ? (state.mode === "student" ? "your guess" : "his guess") : ""].filter(Boolean);
-  const playable = state.mode === "student" && !done();
-  const inside = [...picture(game(), shown, heard, about.pictures), element("span", { className: "tags" }, ...marks.map((mark) => element("span", { className: "tag" }, mark)))];
-  const label = `Candidate ${i + 1}: ${shown.called}${marks.length ? `, ${marks.join(", ")}` : ""}`;
-  const classes = ["card", game().kind, meant ? "meant" : "", chosen ? "chosen" : ""].join(" ");
-  const body = playable
-    ? element("button", { type: "button", className: classes, "aria-label": label, onclick: () => guess(i) }, ...inside)
-    : element("div", { className: classes, role: "img", "aria-label": label }, ...inside);
-  return element("li", {}, body, element("span", { className: "key", "aria-hidden": "true" }, playable && i < 9 ? String(i + 1) : ""));
-}
-
-function vocabulary() {
-  const true_of = new Set(board.candidates[outcome.target].names);
-  return words().map((word, i) => element("button", {
-    type: "button", className: true_of.has(word) ? "word" : "word untrue", onclick: () => say(i),
-    "aria-label": true_of.has(word) ? word : `${word}, not true of the target`,
-  }, word));
+  by("thoughts").replaceChildren(...(outcome.thoughts.length ? thinking(board, words(), outcome, called({ board, game: game() })) : [element("p", { className: "why" }, nothing)]));
 }
 
 function actions() {
