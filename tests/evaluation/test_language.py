@@ -10,8 +10,9 @@ from scipy.stats import spearmanr
 from sklearn.metrics import homogeneity_score, mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from implicature.agents.exact_players import ExactStudent, ExactTeacher
+from implicature.agents.exact_pair import ExactStudent, ExactTeacher, Recursion
 from implicature.agents.own import OwnStudent, OwnTeacher
+from implicature.agents.perception import Sights
 from implicature.evaluation.language import (
     categories_of,
     causal_influence,
@@ -128,11 +129,13 @@ def test_categories_number_what_excludes_each_other():
 def measured(teacher: object, student: object, space: Space, rounds: int = 1) -> dict:
     games = draw_games(jax.random.key(0), 600, 3, space.instances, "test")
     features = jnp.asarray(space.table, jnp.float32)
-    return language(teacher, student, features, space, games, Rules(3, rounds))
+    return language(teacher, student, Sights(features, features), space, games, Rules(3, rounds))
 
 
 def test_exact_players_speak_truly_and_are_understood():
-    found = measured(ExactTeacher(2), ExactStudent(2), number_sets(6, 3), rounds=2)
+    found = measured(
+        ExactTeacher(Recursion(jnp.asarray(2))), ExactStudent(Recursion(jnp.asarray(2))), number_sets(6, 3), rounds=2
+    )
     assert found["games"] == 600
     assert found["accuracy"] > 0.98
     # Every word is true of its target, so its commonest attribute is the target's always.
@@ -146,14 +149,18 @@ def test_exact_players_speak_truly_and_are_understood():
 
 def test_a_student_who_does_not_listen_is_not_influenced():
     found = measured(
-        ExactTeacher(1), OwnStudent(jax.jit(lambda sees: (jnp.sum(sees.candidates, axis=1), 0.0))), number_sets(6, 3)
+        ExactTeacher(Recursion(jnp.asarray(1))),
+        OwnStudent(jax.jit(lambda sees: (jnp.sum(sees.candidates, axis=1), 0.0))),
+        number_sets(6, 3),
     )
     assert found["causal_influence"] < 1e-6
     assert found["purity"] == 1
 
 
 def test_a_teacher_who_always_says_the_same_tells_nothing():
-    found = measured(OwnTeacher(jax.jit(lambda sees: jnp.arange(6.0)), 6), ExactStudent(1), number_sets(6, 3))
+    found = measured(
+        OwnTeacher(jax.jit(lambda sees: jnp.arange(6.0)), 6), ExactStudent(Recursion(jnp.asarray(1))), number_sets(6, 3)
+    )
     assert found["entropy"] == 0
     assert all(bits == 0 for bits in found["mutual_information"].values())
     for name in ("topographic_similarity", "speaker_consistency", "coordination"):

@@ -228,7 +228,7 @@ def by_chance_of_values(key: Any, values: Any) -> Any:
 
 def test_dialogue_and_both_environments_agree_on_every_round():
     env = environment(SPACE, RULES, "train", "symbols", 300)
-    pair = new_pair(jax.random.key(0), Config(width=4, depth=1), 6, 6)
+    pair = new_pair(jax.random.key(0), Config(width=4, depth=1), jnp.eye(6), 6)
     games, played = jax.device_get(rollouts(env, pair))
     assert 20 < (played.live.sum(axis=1) > 1).sum() < 200
     play, zoo, ends = jax.jit(lambda state, action: env.play(state, action)), aec(), set()

@@ -141,19 +141,32 @@ class Dialogue(eqx.Module):
 
 
 def dialogue(
-    key: Key[Array, ""], teacher, student, views: Views, rules: Rules, speak: Speak, answer: Answer, told: bool
+    key: Key[Array, ""],
+    teacher,
+    student,
+    views: Views,
+    rules: Rules,
+    speak: Speak,
+    answer: Answer,
+    told: bool,
+    words: Int[Array, "rounds *#games"] | None = None,
+    prior: Belief | None = None,
+    unroll: bool = True,
 ) -> Dialogue:
-    """Play to the end."""
+    """Play to the end. Where a person is the teacher, `words` are what she has said; -1 where she leaves it to ours.
+    `prior` is what he believes before the first, and she knows it; by default he has no preference. Rounds that
+    are not unrolled are compiled once for all: sooner ready, later done."""
     her_reading, his_reading = teacher.read(views.teacher), student.read(views.student)
     games = views.target.shape
-    uniform = jnp.full((rules.candidates, *games), 1 / rules.candidates)
+    first = jnp.full((rules.candidates, *games), 1 / rules.candidates) if prior is None else prior
 
-    def play(state: Minds, turn: tuple[Array, Array]) -> tuple[Minds, tuple[Array, ...]]:
+    def play(state: Minds, turn: tuple[Array, Array, Array | None]) -> tuple[Minds, tuple[Array, ...]]:
         estimate, before, live = state
-        round_key, number = turn
+        round_key, number, given = turn
         speak_key, answer_key = jax.random.split(round_key)
         values = teacher.values(her_reading, views.target, estimate)
         message = speak(speak_key, values)
+        message = message if given is None else jnp.where(given < 0, message, given)
         heard = message if views.renaming is None else chosen(views.renaming, message)
         after = student.update(his_reading, before, heard)
         policy = student.policy(after, number == rules.rounds - 1)
@@ -168,6 +181,6 @@ def dialogue(
         live = live & ~over
         return (going_on(estimate, live), going_on(jax.lax.stop_gradient(after), live), live), record
 
-    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds)
-    start = at_first(teacher, uniform, rules), at_first(student, uniform, rules), jnp.ones(games, bool)
-    return Dialogue(*jax.lax.scan(play, start, turns, unroll=rules.rounds <= 4)[1])
+    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds), words
+    start = at_first(teacher, first, rules), at_first(student, first, rules), jnp.ones(games, bool)
+    return Dialogue(*jax.lax.scan(play, start, turns, unroll=unroll and rules.rounds <= 4)[1])

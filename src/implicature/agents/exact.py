@@ -61,7 +61,7 @@ def log_student(teacher: LogTable, prior: Belief, surprised: Table) -> Table:
     return jnp.where(jnp.sum(weights, axis=0) > 0, normalised(weights, axis=0), surprised)
 
 
-def soft_teacher(truth: Truth, belief: Table, beta: float) -> LogTable:
+def soft_teacher(truth: Truth, belief: Table, beta: float | Float[Array, ""]) -> LogTable:
     """log S_t+1."""
     exponent = below_largest(jnp.where(truth, beta * belief, -jnp.inf), axis=1)
     total = jnp.sum(jnp.exp(exponent), axis=1, keepdims=True)

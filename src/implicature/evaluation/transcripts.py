@@ -51,9 +51,7 @@ def _talk(key: Key[Array, ""], teacher: Any, student: Any, views: Views, rules: 
     return jax.vmap(one)(jax.random.split(key, len(views.target)), views)
 
 
-def transcribe(
-    teacher: Any, student: Any, sights: Sights, games: Game, rules: Rules, seed: int = 0
-) -> Transcripts:
+def transcribe(teacher: Any, student: Any, sights: Sights, games: Game, rules: Rules, seed: int = 0) -> Transcripts:
     """Play all games, both greedy, as `play_games` does, and keep every word."""
     number, parts = len(games.target), []
     for start, rows in parts_of(number):

@@ -235,6 +235,46 @@ def render(
     run(out, per_object, jitter, seed, size, sheet, quiet)
 
 
+def play(
+    run: tyro.conf.Positional[Path | None] = None,
+    port: int = 8642,
+    browser: bool = True,
+    host: str = "127.0.0.1",
+    record: Path | None = None,
+    consent: str | None = None,
+) -> None:
+    """Open a page to play with the agents and see what they think. Without a run: exact agents and a small pair.
+
+    Args:
+        run: A run's folder, to play with the pair trained in it.
+        port: Where the page is; 0 for any port that is free.
+        browser: Open the page in a browser.
+        host: The network address to answer on; by default only this computer can open the page.
+        record: Keep the decisions of people who agree to it in this SQLite file, for `implicature study`.
+        consent: The sentence that they agree to, instead of the usual one.
+    """
+    from implicature.interfaces.play.serve import play as serve
+
+    serve(run, host, port, browser, record, consent)
+
+
+def study(
+    file: tyro.conf.Positional[Path],
+    csv: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Fit each participant's rationality and depth to what `implicature play --record` kept, and export it all.
+
+    Args:
+        file: The SQLite file.
+        csv: A folder for tidy tables: decisions, beliefs, values, participants.
+        json: Print the fits as one JSON object instead.
+    """
+    from implicature.interfaces.study import study as run
+
+    run(file, csv, json)
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain,
     "train": train,
@@ -245,6 +285,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": reproduce,
     "bench": bench,
     "render": render,
+    "play": play,
+    "study": study,
 }
 
 

@@ -3,6 +3,8 @@
 Every sentence is read off the teacher and the student of the last depth. Candidates are numbers from 0 here.
 """
 
+from collections.abc import Callable
+
 from implicature.agents.exact import TIE
 from implicature.interfaces.explanation import Explanation, ordinal
 
@@ -12,6 +14,13 @@ OFTEN = 0.9
 """A chance from which on she "says" a message; else she "most likely" does."""
 ALIKE = 0.98
 """A share of the largest chance from which on another is as good: 49.5% and 50.5% look the same in a table."""
+
+Naming = Callable[[int], str]
+"""How a sentence speaks of a candidate."""
+
+
+def by_place(candidate: int) -> str:
+    return f"the {ordinal(candidate + 1)}"
 
 
 def best(values: list[float]) -> list[int]:
@@ -52,8 +61,8 @@ def listed(parts: list[str], last: str = "and", most: int = 4) -> str:
     return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def ordinals(candidates: list[int], last: str = "and") -> str:
-    return listed([f"the {ordinal(i + 1)}" for i in candidates], last)
+def together(candidates: list[int], called: Naming, last: str = "and") -> str:
+    return listed([called(i) for i in candidates], last)
 
 
 def quoted(words: list[str], last: str = "or") -> str:
@@ -64,7 +73,7 @@ def percent(chance: float) -> str:
     return f"{100 * chance:.0f}%"
 
 
-def counterfactual(found: Explanation, message: str, others: list[int]) -> str:
+def counterfactual(found: Explanation, message: str, others: list[int], called: Naming = by_place) -> str:
     """What she would have said for the others whom the message fits."""
     groups: dict[tuple[str, bool], list[int]] = {}
     for other in others:
@@ -80,7 +89,7 @@ def counterfactual(found: Explanation, message: str, others: list[int]) -> str:
         groups.setdefault((told, message in words), []).append(other)
     # First those who compete for the message: they decide what it means.
     order = sorted(groups, key=lambda group: not group[1])
-    clauses = [f"for {ordinals(groups[group])} {group[0]}" for group in order[:4]]
+    clauses = [f"for {together(groups[group], called)} {group[0]}" for group in order[:4]]
     if len(order) > 4:
         clauses, rest = clauses[:3], sum(len(groups[group]) for group in order[3:])
         another = "something else" if not any(shared for _, shared in order[3:]) else "other things or the same"
@@ -89,35 +98,44 @@ def counterfactual(found: Explanation, message: str, others: list[int]) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def conclusion(found: Explanation, message: str, candidate: int) -> str:
+def conclusion(found: Explanation, message: str, candidate: int, called: Naming = by_place) -> str:
     """What he makes of the message, compared with the candidate she means."""
     beliefs = belief(found, message)
-    top, near, mine = best(beliefs), alike(beliefs), f"the {ordinal(candidate + 1)}"
+    top, near, mine = best(beliefs), alike(beliefs), called(candidate)
     if candidate not in near:
         each = " each" if len(top) > 1 else ""
-        likely = f"{ordinals(top, 'or')} ({percent(beliefs[top[0]])}{each})"
+        likely = f"{together(top, called, 'or')} ({percent(beliefs[top[0]])}{each})"
         return f"he takes “{message}” to mean {likely} rather than {mine} ({percent(beliefs[candidate])})"
     if len(near) > 1:
         rivals = [i for i in near if i != candidate]
         can = "cannot" if near == top else "can hardly"
-        return f"after “{message}” he {can} tell {mine} from {ordinals(rivals, 'or')}"
+        return f"after “{message}” he {can} tell {mine} from {together(rivals, called, 'or')}"
     if beliefs[candidate] >= SURE:
         return f"“{message}” means {mine}"
     return f"he takes “{message}” to mean {mine} ({percent(beliefs[candidate])})"
 
 
+def reason(found: Explanation, message: str, candidate: int, called: Naming = by_place) -> str:
+    """Why the message means to him what it means, when the candidate is meant."""
+    fitting = fits(found, message)
+    others = [i for i in fitting if i != candidate]
+    if not fitting:
+        return f"“{message}” fits nobody here, so it tells him nothing."
+    if fitting == [candidate]:
+        return f"“{message}” fits nobody else, so it means {called(candidate)}."
+    told = f"“{message}” fits {together(fitting, called)}. "
+    if candidate not in fitting:
+        told = f"“{message}” is not true of {called(candidate)}; it fits {together(fitting, called)}. "
+    return (
+        f"{told}{counterfactual(found, message, others, called)}; so {conclusion(found, message, candidate, called)}."
+    )
+
+
 def story(found: Explanation, candidate: int) -> str:
     """Why her best message for the candidate means what it means to him."""
     words, chance = said(found, candidate)
-    message, mine, fitting = words[0], f"the {ordinal(candidate + 1)}", fits(found, words[0])
-    others = [i for i in fitting if i != candidate]
-    choice = f"For {mine} she {'says' if chance >= OFTEN else 'most likely says'} {quoted(words)}. "
-    if not others:
-        return f"{choice}“{message}” fits nobody else, so it means {mine}."
-    return (
-        f"{choice}“{message}” fits {ordinals(fitting)}. {counterfactual(found, message, others)}; "
-        f"so {conclusion(found, message, candidate)}."
-    )
+    choice = f"For {by_place(candidate)} she {'says' if chance >= OFTEN else 'most likely says'} {quoted(words)}. "
+    return choice + reason(found, words[0], candidate)
 
 
 def in_words(found: Explanation, target: int | None, most: int) -> list[str]:
@@ -128,7 +146,7 @@ def in_words(found: Explanation, target: int | None, most: int) -> list[str]:
     for i in range(len(found.candidates)):
         words, chance = said(found, i)
         if chance >= OFTEN and all(fits(found, word) == [i] for word in words):
-            plain[i] = f"{quoted(words)} for the {ordinal(i + 1)}"
+            plain[i] = f"{quoted(words)} for {by_place(i)}"
     subtle = [i for i in range(len(found.candidates)) if i not in plain]
     sentences = [story(found, i) for i in subtle[:most]]
     if plain:
