@@ -127,7 +127,7 @@ def test_exact_players_believe_and_say_what_the_recursion_does():
 
     def one(target: Any) -> Dialogue:
         views = Views(truth.astype(jnp.float32), truth.astype(jnp.float32), target, order)
-        pair = ExactTeacher(Recursion(jnp.asarray(2))), ExactStudent(Recursion(jnp.asarray(2)))
+        pair = ExactTeacher(Recursion(2)), ExactStudent(Recursion(2))
         return dialogue(jax.random.key(0), *pair, views, Rules(3), greedily, greedily, told=False)
 
     played = jax.jit(jax.vmap(one))(jnp.arange(3))
@@ -143,9 +143,7 @@ def test_an_exact_student_waits_while_more_can_be_had_than_a_message_costs():
     # He believes 1/2, 1/2, 0 after the first word: another might add 1/2.
     for cost, waits in ((0.25, True), (0.6, False)):
         rules = Rules(3, rounds=2, message_cost=cost)
-        played = every_target(
-            ExactTeacher(Recursion(jnp.asarray(0))), ExactStudent(Recursion(jnp.asarray(0)), cost), rules
-        )
+        played = every_target(ExactTeacher(Recursion(0)), ExactStudent(Recursion(0), cost), rules)
         assert (played.action[:, 0] == 3).tolist() == [waits] * 3
         if waits:
             assert played.action[:, 1].tolist() == [0, 1, 2]

@@ -133,9 +133,7 @@ def measured(teacher: object, student: object, space: Space, rounds: int = 1) ->
 
 
 def test_exact_players_speak_truly_and_are_understood():
-    found = measured(
-        ExactTeacher(Recursion(jnp.asarray(2))), ExactStudent(Recursion(jnp.asarray(2))), number_sets(6, 3), rounds=2
-    )
+    found = measured(ExactTeacher(Recursion(2)), ExactStudent(Recursion(2)), number_sets(6, 3), rounds=2)
     assert found["games"] == 600
     assert found["accuracy"] > 0.98
     # Every word is true of its target, so its commonest attribute is the target's always.
@@ -149,7 +147,7 @@ def test_exact_players_speak_truly_and_are_understood():
 
 def test_a_student_who_does_not_listen_is_not_influenced():
     found = measured(
-        ExactTeacher(Recursion(jnp.asarray(1))),
+        ExactTeacher(Recursion(1)),
         OwnStudent(jax.jit(lambda sees: (jnp.sum(sees.candidates, axis=1), 0.0))),
         number_sets(6, 3),
     )
@@ -159,7 +157,7 @@ def test_a_student_who_does_not_listen_is_not_influenced():
 
 def test_a_teacher_who_always_says_the_same_tells_nothing():
     found = measured(
-        OwnTeacher(jax.jit(lambda sees: jnp.arange(6.0)), 6), ExactStudent(Recursion(jnp.asarray(1))), number_sets(6, 3)
+        OwnTeacher(jax.jit(lambda sees: jnp.arange(6.0)), 6), ExactStudent(Recursion(1)), number_sets(6, 3)
     )
     assert found["entropy"] == 0
     assert all(bits == 0 for bits in found["mutual_information"].values())

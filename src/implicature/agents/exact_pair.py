@@ -25,7 +25,7 @@ UNTRUE = -1.0
 class Recursion(eqx.Module):
     """What both know of each other: how deep the student thinks, and how rational he takes her to be."""
 
-    depth: Int[Array, ""]
+    depth: int | Int[Array, ""]
     beta: float | Float[Array, ""] = BETA
     share: bool | Bool[Array, ""] = True
     """How the recursion starts: "share", or else "indicator"."""

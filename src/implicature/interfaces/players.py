@@ -93,7 +93,7 @@ def imported(name: str) -> Callable:
 def not_of_a_run(name: str, side: Side, setting: Setting, rules: Rules) -> Any:
     """An exact player, or one of your own."""
     if name in DEPTHS:
-        depth = Recursion(jnp.asarray(DEPTHS[name]))
+        depth = Recursion(DEPTHS[name])
         return ExactTeacher(depth) if side == "teacher" else ExactStudent(depth, rules.message_cost)
     function, messages = imported(name), setting.space.table.shape[1]
     player = OwnTeacher(function, messages, name) if side == "teacher" else OwnStudent(function, name)

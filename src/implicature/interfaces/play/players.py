@@ -30,6 +30,8 @@ ABOUT = 0.75
 Tables = Callable[[Any, Any, Belief], tuple[Table, Table]]
 """What he expects her to say, and what he would believe after each message, from his reading and his belief."""
 
+Seen = Float[np.ndarray, "instances features"]
+
 
 @dataclass(frozen=True)
 class Sides:
@@ -38,8 +40,8 @@ class Sides:
     teacher: Any
     student: Any
     tables: Tables
-    hers: Float[np.ndarray, "instances features"]
-    his: Float[np.ndarray, "instances features"]
+    hers: Seen
+    his: Seen
     room: int | None = None
     """Candidates that a game is padded to with blanks, the last of the instances; None where they must not be."""
 

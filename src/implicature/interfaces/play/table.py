@@ -31,7 +31,7 @@ from implicature.interfaces.play.deals import (
     padded,
     undecided,
 )
-from implicature.interfaces.play.players import Player, Sides
+from implicature.interfaces.play.players import Player, Seen
 from implicature.interfaces.story import percent, reason
 
 POSSIBLE = 0.01
@@ -72,12 +72,13 @@ def converse(both: Any, views: Views, rules: Rules, prior: Any, words: Any, seed
     return played, *jax.lax.map(lambda belief: tables(student, reading, belief), played.before)
 
 
-def seated(deal: Deal, sides: Sides) -> tuple[Views, Rules, np.ndarray]:
+def seated(deal: Deal, hers: Seen, his: Seen, room: int | None) -> tuple[Views, Rules, np.ndarray]:
     """A game as the agents see it, with blanks where there is room, and the belief that it begins with."""
     here = np.asarray(deal.instances)
-    shown = here if sides.room is None else filled(here, len(sides.hers) - 1)
-    hers, his = jnp.asarray(sides.hers[shown]), jnp.asarray(sides.his[shown])
-    views = Views(hers, his, jnp.asarray(deal.target), jnp.asarray(np.arange(len(shown))))
+    shown = here if room is None else filled(here, len(hers) - 1)
+    views = Views(
+        jnp.asarray(hers[shown]), jnp.asarray(his[shown]), jnp.asarray(deal.target), jnp.asarray(np.arange(len(shown)))
+    )
     return views, Rules(len(shown), deal.rounds, deal.cost), undecided(len(here), len(shown))
 
 
@@ -92,7 +93,7 @@ def rounds_of(
     """The rounds until the game ends; those after a person's last word are ours to say."""
     sides = player.sides(step, deal)
     given = np.array([*words, *[-1] * (deal.rounds - len(words))], np.int32)
-    views, rules, prior = seated(deal, sides)
+    views, rules, prior = seated(deal, sides.hers, sides.his, sides.room)
     with _compiling[player.name, rules, views.teacher.shape]:
         both = sides.teacher, sides.student, sides.tables
         found = converse(both, views, rules, prior, given, np.uint32(deal.seed), np.asarray(patient))
@@ -165,7 +166,8 @@ def expected(game: Playable, deal: Deal) -> tuple[float, float]:
     elif deal.rounds == 1:
         literal, exact = (float(chance[0, deal.target]) for chance in chances(game, np.array([deal.instances])))
     else:
-        views, rules, prior = seated(deal, padded(game).astype(np.float32), MOST_CANDIDATES)
+        known = padded(game).astype(np.float32)
+        views, rules, prior = seated(deal, known, known, MOST_CANDIDATES)
         with _compiling["expected", rules, views.teacher.shape]:
             literal, exact = _scores(views, rules, prior, jnp.asarray(game.share), np.uint32(deal.seed)).tolist()
     return round(literal, 3), round(exact, 3)
