@@ -82,14 +82,14 @@ def test_a_plan_counts_every_task_as_measured_or_like_its_setting():
 
 def test_a_plan_is_printed_and_runs_nothing(tmp_path: Path):
     setting = "paper, grounded, numbers-4"
-    write_rows(tmp_path / "learning.csv", [{"setting": setting, "split": 0, "seed": 0, "seconds": 95}])
-    command = [Path(sys.executable).with_name("implicature"), "reproduce", "learning", "--only", setting]
+    write_rows(tmp_path / "pairs.csv", [{"setting": setting, "split": 0, "seed": 0, "seconds": 95}])
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "pairs", "--only", setting]
     command += ["--out", tmp_path, "--runs", tmp_path / "runs", "--plan", "6", "--json"]
     said = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     # Three splits and two runs, like the one that was measured.
     assert (said["tasks"], said["measured"], said["seconds"]) == (6, 1, 570)
     assert said["plan"][-1] == {"workers": 6, "seconds": 95, "speedup": 6}
-    assert [file.name for file in tmp_path.iterdir()] == ["learning.csv"]
+    assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]
 
 
 def test_times_are_told_as_one_would_say_them():

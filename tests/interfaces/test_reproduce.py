@@ -37,7 +37,7 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")
 def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path):
-    command = [Path(sys.executable).with_name("implicature"), "reproduce", "learning", "--jobs", "2"]
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "pairs", "--jobs", "2"]
     command += ["--only", "exchange, grounded, numbers-4 0", "--out", tmp_path / "rows", "--runs", tmp_path / "runs"]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from implicature.experiments import learning
+from implicature.experiments import pairs
 from implicature.experiments.rows import Row
 from implicature.interfaces.cli import main
 from implicature.interfaces.reproduce import EXPERIMENTS
@@ -14,7 +14,7 @@ from implicature.training.config import Config
 
 SMALL = Config(grounded=False, train_games=2000, iterations=1000, phases=1, batch=16, width=4, depth=1)
 SETTINGS = {"small": SMALL, "impossible": replace(SMALL, batch=0)}
-KEY = learning.KEY
+KEY = pairs.KEY
 
 
 def tasks() -> list[Row]:
@@ -24,11 +24,11 @@ def tasks() -> list[Row]:
 
 def run(task: Row, games: int, runs: Path) -> list[Row]:
     """What was learned, to the last bit."""
-    pair = learning.trained(SETTINGS[task["setting"]], task, runs)
+    pair = pairs.trained(SETTINGS[task["setting"]], task, runs)
     weights = sha256()
     for name, array in sorted(load_file(pair.phase_file(1)).items()):
         weights.update(name.encode() + array.tobytes())
-    return [{**task, "weights": weights.hexdigest(), **learning.made(games, pair)}]
+    return [{**task, "weights": weights.hexdigest(), **pairs.made(games, pair)}]
 
 
 def render(rows: list[Row]) -> str:

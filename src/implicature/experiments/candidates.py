@@ -6,8 +6,8 @@ import numpy as np
 
 from implicature.evaluation.play import summary
 from implicature.evaluation.runs import held_out_games, played_by
-from implicature.experiments.learning import KEY as RUN
-from implicature.experiments.learning import SETTINGS, exact_accuracy, made, repeated, trained
+from implicature.experiments.pairs import KEY as RUN
+from implicature.experiments.pairs import SETTINGS, exact_accuracy, made, repeated, trained
 from implicature.experiments.rows import Row, mean_and_std
 
 SETTING = "exchange, grounded, numbers-4"

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from implicature.experiments.learning import EXCHANGE, PAPER, after_every_phase
-from implicature.experiments.learning import KEY as RUN
+from implicature.experiments.pairs import EXCHANGE, PAPER, after_every_phase
+from implicature.experiments.pairs import KEY as RUN
 from implicature.experiments.rows import Row, mean_and_std
 from implicature.training.config import Config
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from implicature.evaluation.play import by_rtd, part, summary
 from implicature.evaluation.runs import held_out_games, played_by
-from implicature.experiments.learning import KEY as RUN
-from implicature.experiments.learning import SETTINGS as LEARNED
-from implicature.experiments.learning import made, repeated, trained
+from implicature.experiments.pairs import KEY as RUN
+from implicature.experiments.pairs import SETTINGS as LEARNED
+from implicature.experiments.pairs import made, repeated, trained
 from implicature.experiments.rows import Row, mean_and_std
 from implicature.games import Rules
 
 COST, ROUNDS, PHASE = 0.1, 4, 3
 ONE, FOUR = "exchange, grounded, numbers-7", "exchange, grounded, numbers-7, four rounds"
 SETTINGS = {
-    # With one round the cost is paid whatever is said, so the pair is that of `learning`.
+    # With one round the cost is paid whatever is said, so the pair is that of `pairs`.
     ONE: LEARNED[ONE],
     FOUR: replace(LEARNED[ONE], rounds=ROUNDS, message_cost=COST, phases=PHASE),
 }

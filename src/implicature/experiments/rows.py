@@ -57,6 +57,12 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
     os.replace(partial, path)
 
 
+def mean(rows: Sequence[Row], name: str) -> float:
+    return float(np.mean([float(row[name]) for row in rows]))
+
+
 def mean_and_std(rows: Sequence[Row], name: str, digits: int = 2) -> str:
-    values = [float(row[name]) for row in rows]
+    values = [float(row[name]) for row in rows if row[name] != ""]
+    if not values:
+        return "–"
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"

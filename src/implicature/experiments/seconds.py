@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from implicature.experiments.learning import SETTINGS as LEARNED
+from implicature.experiments.pairs import SETTINGS as LEARNED
 from implicature.experiments.rows import Row, command, version
 from implicature.training.run import start_run
 

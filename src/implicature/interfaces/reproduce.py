@@ -16,8 +16,8 @@ from implicature.interfaces.engines import ENGINES, Event, Job, Options
 from implicature.interfaces.plan import Times, identity, plan, told
 
 EXPERIMENTS = {
-    name: f"implicature.experiments.{name}"
-    for name in ("ceilings", "learning", "objects", "baselines", "candidates", "rounds", "choices", "seconds")
+    name: f"implicature.experiments.{name.replace('-', '_')}"
+    for name in ("table-1", "table-2", "table-3", "pairs", "ceilings", "candidates", "rounds", "choices", "seconds")
 }
 
 
@@ -58,7 +58,8 @@ def reproduce(
     """With a number of workers nothing is run, only planned."""
     check(experiment, games, jobs, out)
     module = importlib.import_module(EXPERIMENTS[experiment])
-    path = out / f"{experiment}.csv"
+    # Tables may share rows, so that a pair is trained once for all of them.
+    path = out / f"{getattr(module, 'ROWS', experiment)}.csv"
     if workers is not None:
         planned = plan(chosen(module.tasks(), module.KEY, only), read_rows(path), module.KEY, workers)
         print(json.dumps(planned)) if as_json else Console().print(Markdown(told(planned)))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import candidates, learning, rounds, seconds
+from implicature.experiments import candidates, pairs, rounds, seconds
 from implicature.experiments.rows import Row
 from implicature.training.config import Config
 
@@ -16,8 +16,8 @@ GAMES = 300
 @pytest.fixture(scope="module", autouse=True)
 def small():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "SETTINGS", {candidates.SETTING: TINY})
-        patch.setattr(candidates, "SETTINGS", learning.SETTINGS)
+        patch.setattr(pairs, "SETTINGS", {candidates.SETTING: TINY})
+        patch.setattr(candidates, "SETTINGS", pairs.SETTINGS)
         patch.setattr(candidates, "NUMBERS", (2, 5))
         patch.setattr(rounds, "SETTINGS", {rounds.ONE: TINY, rounds.FOUR: replace(TINY, rounds=2)})
         patch.setattr(seconds, "SETTINGS", {"easy": TINY, "hard": replace(TINY, game="numbers-7")})
@@ -31,22 +31,22 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_pair_has_a_row_after_every_phase_beside_the_exact_recursion(runs: Path):
-    task = learning.tasks()[0]
-    rows = learning.run(task, GAMES, runs)
+    task = pairs.tasks()[0]
+    rows = pairs.run(task, GAMES, runs)
     assert [row["phase"] for row in rows] == [0, 1]
     assert all(row["setting"] == task["setting"] and row["games"] == GAMES for row in rows)
     # Exact players know at depth 0 what it takes a pair to learn, about 93 %, and more at depth 1.
     assert 85 < rows[0]["exact"] < rows[1]["exact"] <= 100
-    assert "| phase 1 |" in learning.render(rows)
+    assert "| phase 1 |" in pairs.render(rows)
     # The run is there: nothing is trained again, and the same rows come out.
-    again = learning.run(task, GAMES, runs)
+    again = pairs.run(task, GAMES, runs)
     assert again == rows
 
 
 def test_a_run_of_other_settings_is_not_taken_for_this_one(runs: Path):
-    task = learning.tasks()[0]
+    task = pairs.tasks()[0]
     with pytest.raises(ValueError, match="other settings"):
-        learning.trained(replace(TINY, width=5), task, runs)
+        pairs.trained(replace(TINY, width=5), task, runs)
 
 
 def test_the_same_pair_plays_with_other_numbers_of_candidates(runs: Path):

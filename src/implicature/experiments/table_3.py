@@ -1,0 +1,19 @@
+"""Table 3: novel targets. Training games are made of 80 % of the objects; in test games the target is one of the rest,
+among any others. A message is valid if it is true of the target."""
+
+from implicature.experiments.pairs import KEY, OBJECTS, run
+from implicature.experiments.tables import OURS, PaperTable, Part
+
+__all__ = ["KEY", "ROWS", "render", "run", "tasks"]
+
+ROWS = "pairs"
+TABLE = PaperTable(
+    "table-3",
+    ("la-2017", *reversed(OURS)),
+    OBJECTS,
+    (
+        Part("valid messages", "valid", "novel targets", "valid"),
+        Part("accuracy", "accuracy", "novel targets", "accuracy"),
+    ),
+)
+tasks, render = TABLE.tasks, TABLE.render

@@ -1,0 +1,88 @@
+"""Rows of the paper's tables, of the baselines and ours."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from implicature.experiments import pairs, table_1, table_2, table_3
+from implicature.experiments.paper import paper_figures
+from implicature.experiments.rows import Row
+from implicature.experiments.tables import better
+from implicature.games import GAMES
+from implicature.training.config import Config
+
+SETTING = "la-2018, grounded, numbers-4"
+TINY = Config(method="la-2018", train_games=2000, pretraining=250, iterations=250, phases=1, batch=15, width=4)
+
+
+def test_baselines_are_trained_in_every_game_from_both_starts_and_no_longer_than_the_papers():
+    told = {(config.method, config.game, config.grounded) for config in pairs.SETTINGS.values()}
+    for method in ("la-2017", "la-2018"):
+        assert {(method, game, grounded) for game in GAMES for grounded in (True, False)} <= told
+    baselines = [config for config in pairs.SETTINGS.values() if config.method != "pragmatic"]
+    assert all(config.phases * config.iterations <= 100_000 for config in baselines)
+
+
+def test_a_baseline_has_rows_like_ours_and_tables_tell_the_papers_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(pairs.SETTINGS, SETTING, TINY)
+    task = next(task for task in table_2.tasks() if task["setting"] == SETTING)
+    before, after = pairs.run(task, 300, tmp_path)
+    assert (before["phase"], after["phase"]) == (0, 1)
+    assert (after["method"], after["played"]) == ("la-2018", "test")
+    assert before.keys() == after.keys()
+    # A sampled speaker says something else now and then, but the same pair.
+    assert 0 < abs(after["sampled_accuracy"] - after["accuracy"]) < 40
+    # Table 2: 81.5 in identical games, 59.5 in equivalent ones; a tiny pair is not as good.
+    lines = table_2.render([before, after]).splitlines()
+    assert f"| identical games: Lazaridou et al. 2018 | {after['accuracy']:.2f} ± 0.00 ▽ (81.5) |" in lines[3]
+    assert f"{after['equivalent_accuracy']:.2f} ± 0.00" in lines[2]
+    assert "(59.5)" in lines[2]
+
+
+def rows_of(setting: str, found: list[float]) -> list[Row]:
+    phase = pairs.SETTINGS[setting].phases
+    usual = {"hard_accuracy": 80.0, "valid": 90.0, "sampled_accuracy": 80.0, "equivalent_accuracy": "", "ceiling": 99.5}
+    return [
+        {"setting": setting, "split": i // 2, "seed": 100 * (i // 2) + i % 2, "phase": phase, "accuracy": x, **usual}
+        for i, x in enumerate(found)
+    ]
+
+
+def test_the_t_test_is_paired_by_split_and_run():
+    # Always 1 to 2 points better, whatever the split: surely better, though the spread between splits is larger.
+    theirs = [80.0, 81.0, 90.0, 91.0, 70.0, 71.0]
+    ours = [x + more for x, more in zip(theirs, [1, 2, 1, 2, 1, 2], strict=True)]
+    names = "exchange, ungrounded, numbers-4", "la-2017, ungrounded, numbers-4"
+    rows = rows_of(names[0], ours) + rows_of(names[1], theirs)
+    # The differences' mean is 1.5, their standard error √(0.3 / 6) = 0.2236: t = 6.708, 5 degrees of freedom.
+    assert better(rows, *names) == pytest.approx(0.000558, abs=2e-5)
+    assert better(rows, *reversed(names)) == pytest.approx(1 - 0.000558, abs=2e-5)
+    told = table_1.render(rows)
+    # The paper has 98.9 for ours and 96.8 for theirs.
+    assert "| total: ours, exchange network | 82.00 ± 8.23 ▽ (98.9) |" in told
+    assert "| ours, exchange network above Lazaridou et al. 2017 | < 0.001 |" in told
+    assert "| total: exact recursion of depth 10 | 99.50 |" in told
+
+
+def test_every_pair_of_the_tables_is_among_those_that_are_trained():
+    for table in (table_1, table_2, table_3):
+        assert {task["setting"] for task in table.tasks()} <= set(pairs.SETTINGS)
+    assert len(table_1.tasks()) == (4 * 4 + 2 * 2) * 6
+    assert len(table_3.tasks()) == 3 * 2 * 6
+
+
+@pytest.mark.parametrize(
+    ("method", "game", "total", "hard"),
+    [
+        ("la-2017", "numbers-7", 80.8, 66.2),
+        ("la-2018", "objects-4", 86.9, 86.9),
+        ("pragmatic", "objects-7", 97.4, 94.1),
+    ],
+)
+def test_the_papers_figures_are_those_of_the_method(method, game: str, total: float, hard: float):
+    config = replace(Config(grounded=False, game=game), method=method)
+    assert paper_figures(config) == pytest.approx({"accuracy": total / 100, "hard_accuracy": hard / 100})
+    assert paper_figures(replace(config, candidates=5)) == {}
