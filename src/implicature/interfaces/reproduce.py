@@ -17,7 +17,18 @@ from implicature.interfaces.plan import Times, identity, plan, told
 
 EXPERIMENTS = {
     name: f"implicature.experiments.{name.replace('-', '_')}"
-    for name in ("table-1", "table-2", "table-3", "pairs", "ceilings", "candidates", "rounds", "choices", "seconds")
+    for name in (
+        "table-1",
+        "table-2",
+        "table-3",
+        "figure-3",
+        "pairs",
+        "ceilings",
+        "candidates",
+        "rounds",
+        "choices",
+        "seconds",
+    )
 }
 
 
@@ -76,6 +87,10 @@ def reproduce(
         if rows:
             Console().print(Markdown(module.render(rows)))
         print(f"{len(rows)} rows in {path}")
+        if rows and experiment.startswith("figure"):
+            picture = out / f"{experiment}.png"
+            module.draw(rows).savefig(picture, dpi=150)
+            print(f"The figure is {picture}")
     if board.failed():
         print(f"implicature: tasks failed: {board.failed()}; the same command tries them again.", file=sys.stderr)
         sys.exit(1)

@@ -16,7 +16,7 @@ from implicature.interfaces.play import questions as q
 from implicature.interfaces.play.deals import MOST_ROUNDS
 from implicature.interfaces.play.guard import LOOPBACK, Guard
 from implicature.interfaces.play.host import Host
-from implicature.interfaces.play.pictures import Pictures
+from implicature.interfaces.play.pictures import png
 from implicature.interfaces.play.record import Study
 
 PAGE = Path(__file__).with_name("page")
@@ -42,13 +42,13 @@ def new_app(
     consent: str = CONSENT,
     hosts: frozenset[str] | None = LOOPBACK,
 ) -> FastAPI:
-    host, pictures = Host(run, study), Pictures()
+    host = Host(run, study)
     app = FastAPI(
         title="implicature play", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/openapi.json", responses=PROBLEMS,
     )  # fmt: skip
     app.add_middleware(Guard, hosts=hosts)
-    app.state.host, app.state.pictures = host, pictures
+    app.state.host = host
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, problem: RequestValidationError) -> JSONResponse:
@@ -73,7 +73,7 @@ def new_app(
         games = [
             q.Game(
                 name=game.name, title=game.title, kind=game.kind, words=list(game.space.attributes),
-                candidates=game.candidates, most=game.most,
+                candidates=game.candidates, most=game.most, pictures=game.space.pictures is not None,
             )
             for game in host.games.values()
         ]  # fmt: skip
@@ -85,7 +85,7 @@ def new_app(
             for player in host.players.values()
         ]  # fmt: skip
         return q.About(
-            version=__version__, games=games, agents=agents, rounds=MOST_ROUNDS, pictures=pictures.number > 0,
+            version=__version__, games=games, agents=agents, rounds=MOST_ROUNDS,
             consent=None if study is None else consent,
         )  # fmt: skip
 
@@ -114,14 +114,17 @@ def new_app(
         """Candidates that a person has typed, as instances."""
         return host.typed(typed)
 
-    picture: dict[int | str, dict] = {200: {"content": {"image/png": {}}, "description": "The rendered object"}}
+    picture: dict[int | str, dict] = {200: {"content": {"image/png": {}}, "description": "A picture of the instance"}}
 
-    @app.get("/api/picture/{instance}.png", response_class=Response, responses=picture)
-    def rendered(instance: Annotated[int, InPath(ge=0, le=1_000_000)]) -> Response:
-        """An object as a picture, where pictures can be rendered."""
-        if instance >= pictures.number:
+    @app.get("/api/picture/{game}/{instance}.png", response_class=Response, responses=picture)
+    def pictured(
+        game: Annotated[str, InPath(max_length=64)], instance: Annotated[int, InPath(ge=0, le=1_000_000)]
+    ) -> Response:
+        """How an instance of a game looks, where it has a picture."""
+        space = host.games[game].space if game in host.games else None
+        if space is None or space.pictures is None or instance >= space.instances:
             raise HTTPException(404, "There is no such picture")
-        return Response(pictures.png(instance), media_type="image/png", headers={"cache-control": "max-age=86400"})
+        return Response(png(space, instance), media_type="image/png", headers={"cache-control": "max-age=86400"})
 
     app.mount("/", StaticFiles(directory=PAGE, html=True))
     return app

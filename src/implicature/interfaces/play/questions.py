@@ -108,6 +108,8 @@ class Game(BaseModel):
     words: list[str]
     candidates: int
     most: int
+    pictures: bool
+    """Whether its instances are shown in pictures."""
 
 
 class Agent(BaseModel):
@@ -126,7 +128,6 @@ class About(BaseModel):
     games: list[Game]
     agents: list[Agent]
     rounds: int
-    pictures: bool
     consent: str | None
     """The sentence that people agree to, where decisions are recorded."""
 

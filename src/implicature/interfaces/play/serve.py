@@ -68,7 +68,6 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{sock.getsockname()[1]}/"
     print(f"Play at {address}  (Ctrl-C ends it)", flush=True)
-    app.state.pictures.begin()
     threading.Thread(target=app.state.host.warm, daemon=True).start()
     if browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()

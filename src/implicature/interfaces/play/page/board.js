@@ -50,7 +50,7 @@ export function card(table, shown, i, guess) {
   const chosen = outcome.over ? outcome.answer === i : false;
   const marks = [meant ? "target" : "", chosen ? (mode === "student" ? "your guess" : "his guess") : ""].filter(Boolean);
   const playable = mode === "student" && !outcome.over;
-  const inside = [...picture(game, shown, heard, table.pictures), element("span", { className: "tags" }, ...marks.map((mark) => element("span", { className: "tag" }, mark)))];
+  const inside = [...picture(game, shown, heard), element("span", { className: "tags" }, ...marks.map((mark) => element("span", { className: "tag" }, mark)))];
   const label = `Candidate ${i + 1}: ${shown.called}${marks.length ? `, ${marks.join(", ")}` : ""}`;
   const classes = ["card", game.kind, meant ? "meant" : "", chosen ? "chosen" : ""].join(" ");
   const body = playable

@@ -62,13 +62,12 @@ function chips(names, heard) {
     element("span", { className: heard.includes(name) ? "chip heard" : "chip" }, name)));
 }
 
-export function picture(game, shown, heard, pictures) {
+export function picture(game, shown, heard) {
   if (game.kind === "numbers") return [chips(shown.names, heard)];
   if (game.name === "some-all") return [boys(shown.instance), element("span", { className: "caption" }, shown.called)];
-  if (game.kind === "words") return [element("span", { className: "caption" }, shown.called), chips(shown.names, heard)];
-  const rendered = pictures && game.name !== "three-objects";
-  const image = rendered ? element("img", { src: `api/picture/${shown.instance}.png`, alt: "", className: "drawing rendered" }) : drawing(shown.names);
-  if (rendered) image.addEventListener("error", () => image.replaceWith(drawing(shown.names)), { once: true });
+  if (game.kind === "words" && !game.pictures) return [element("span", { className: "caption" }, shown.called), chips(shown.names, heard)];
+  const source = `api/picture/${game.name}/${shown.instance}.png`;
+  const image = game.pictures ? element("img", { src: source, alt: "", className: "drawing rendered" }) : drawing(shown.names);
   return [image, element("span", { className: "caption" }, ...marked(shown, heard))];
 }
 

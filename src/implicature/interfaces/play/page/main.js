@@ -158,7 +158,7 @@ function steps() {
 
 function render() {
   const focused = document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.id;
-  const table = { mode: state.mode, game: game(), pictures: about.pictures, board, outcome, mine };
+  const table = { mode: state.mode, game: game(), board, outcome, mine };
   by("scene").replaceChildren(...scene(table));
   by("candidates").dataset.number = board.candidates.length;
   by("candidates").replaceChildren(...board.candidates.map((shown, i) => card(table, shown, i, guess)));

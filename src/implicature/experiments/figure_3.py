@@ -1,0 +1,72 @@
+"""Figure 3: accuracy by the target's level after each phase, with 4 and with 7 candidates. Each phase should bring the
+next levels, as each further thought about the other does for exact players."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from implicature.experiments.pairs import KEY, LEVELS, NUMBERS, SETTINGS, last_rows, repeated, run
+from implicature.experiments.rows import Row, mean, mean_and_std
+from implicature.experiments.tables import NAMES, OURS
+
+__all__ = ["KEY", "ROWS", "draw", "render", "run", "tasks"]
+
+ROWS = "pairs"
+
+
+def setting_of(agent: str, game: str) -> str:
+    return f"{agent}, grounded, {game}"
+
+
+def tasks() -> list[Row]:
+    return repeated([setting_of(agent, game) for game in NUMBERS for agent in OURS])
+
+
+def by_phase(rows: list[Row], setting: str) -> list[list[Row]]:
+    return [last_rows(rows, setting, phase) for phase in range(SETTINGS[setting].phases + 1)]
+
+
+def told_levels(rows: list[Row]) -> list[str]:
+    """Those that every run met with."""
+    return [level for level in LEVELS if rows and all(row[f"level_{level}"] != "" for row in rows)]
+
+
+def render(rows: list[Row]) -> str:
+    """A Markdown table: mean ± std over runs, by phase and level."""
+    columns = " | ".join(f"level {level}" for level in LEVELS)
+    lines = [f"| setting | phase | runs | {columns} |", "|---" * (len(LEVELS) + 3) + "|"]
+    for game in NUMBERS:
+        for agent in OURS:
+            for phase, mine in enumerate(by_phase(rows, setting_of(agent, game))):
+                if mine:
+                    cells = " | ".join(mean_and_std(mine, f"level_{level}", 1) for level in LEVELS)
+                    lines.append(f"| {setting_of(agent, game)} | {phase} | {len(mine)} | {cells} |")
+    return "\n".join(lines)
+
+
+def draw(rows: list[Row]) -> Figure:
+    """A panel for each game and network, a line for each phase."""
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    for axes, game in zip(figure.subplots(2, 2, sharey=True, squeeze=False), NUMBERS, strict=True):
+        for axis, agent in zip(axes, OURS, strict=True):
+            draw_panel(axis, by_phase(rows, setting_of(agent, game)))
+            axis.set_title(f"{game}, {NAMES[agent]}", fontsize=10)
+        axes[0].set_ylabel("targets found, %")
+    return figure
+
+
+def draw_panel(axis: Axes, phases: list[list[Row]]) -> None:
+    for phase, mine in enumerate(phases):
+        levels = told_levels(mine)
+        if levels:
+            found = [mean(mine, f"level_{level}") for level in levels]
+            spread = [np.std([float(row[f"level_{level}"]) for row in mine]) for level in levels]
+            colour = (0.15, 0.35, 0.55, 0.25 + 0.75 * phase / max(1, len(phases) - 1))
+            label = "before" if phase == 0 else f"phase {phase}"
+            places = [len(LEVELS) - 1 if level == "none" else int(level) for level in levels]
+            axis.errorbar(places, found, spread, color=colour, marker="o", markersize=3.5, capsize=2, label=label)
+    axis.set_xticks(range(len(LEVELS)), [*LEVELS[:-1], "none"])
+    axis.set_xlabel("level of the target")
+    axis.grid(alpha=0.25)
+    if axis.has_data():
+        axis.legend(fontsize=7, loc="lower right")
