@@ -22,6 +22,7 @@ EXPERIMENTS = {
         "table-2",
         "table-3",
         "figure-3",
+        "figure-4",
         "pairs",
         "ceilings",
         "candidates",
