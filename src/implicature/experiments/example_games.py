@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
 from implicature.agents.dialogue import dialogue, greedily
 from implicature.evaluation.runs import held_out_games
@@ -62,11 +62,19 @@ def thoughts(run: Run, game: Game) -> list[Thought]:
 
 
 def draw_game(space: Space, game: Game, found: list[Thought]) -> Figure:
+    """One game as a figure of its own."""
+    size = 1.5 * len(game.candidates) + 2.5, 1.15 * (len(found) + 1) + 0.6
+    figure = Figure(figsize=size, layout="constrained")
+    draw_in(figure, space, np.asarray(game.candidates), int(game.target), found)
+    return figure
+
+
+def draw_in(
+    place: FigureBase, space: Space, candidates: Int[np.ndarray, " candidates"], target: int, found: list[Thought]
+) -> None:
     """A row a phase under the candidates: her words on the left, his belief below each candidate."""
-    candidates, target = np.asarray(game.candidates), int(game.target)
     columns, rows = len(candidates) + 1, len(found) + 1
-    figure = Figure(figsize=(1.5 * columns + 1, 1.15 * rows + 0.6), layout="constrained")
-    axes = figure.subplots(rows, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
+    axes = place.subplots(rows, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
     axes[0, 0].axis("off")
     for axis, instance in zip(axes[0, 1:], candidates, strict=True):
         show_instance(axis, space, int(instance), bool(instance == candidates[target]))
@@ -74,7 +82,6 @@ def draw_game(space: Space, game: Game, found: list[Thought]) -> Figure:
         show_words(row[0], space, thought)
         for i, axis in enumerate(row[1:]):
             show_belief(axis, float(thought.belief[i]), i == target, i == int(np.argmax(thought.belief)))
-    return figure
 
 
 def show_instance(axis: Axes, space: Space, instance: int, is_target: bool) -> None:

@@ -21,6 +21,7 @@ EXPERIMENTS = {
         "table-1",
         "table-2",
         "table-3",
+        "figure-2",
         "figure-3",
         "figure-4",
         "pairs",
