@@ -26,6 +26,15 @@ class Trained(NamedTuple):
     """What the command printed."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def forget_programs() -> Iterator[None]:
+    """A process may hold only so many compiled programs: those of one file are forgotten before the next."""
+    yield
+    import jax
+
+    jax.clear_caches()
+
+
 @pytest.fixture(scope="session")
 def tiny() -> list[str]:
     """`implicature train` with these arguments takes seconds: two chunks of grounding, ten of each half."""
