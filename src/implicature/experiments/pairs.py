@@ -32,7 +32,7 @@ AGENTS: dict[str, Config] = {
     "exchange": EXCHANGE,
     "paper": PAPER,
     "la-2017": Config(method="la-2017", phases=1, iterations=20_000, batch=64),
-    "la-2018": Config(method="la-2018", phases=1, iterations=8_000, batch=64),
+    "la-2018": Config(method="la-2018", phases=1, iterations=20_000, batch=64),
 }
 STARTS: dict[str, dict[str, object]] = {
     "ungrounded": {"grounded": False},
