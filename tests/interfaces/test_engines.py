@@ -24,7 +24,7 @@ from implicature.interfaces.engines import ENGINES, Job, Options, jobs
 from implicature.interfaces.engines.cluster import Common, make, unfit, versions
 
 HERE = Path(__file__).parent
-PATIENCE = 240
+PATIENCE = 600
 LOOPBACK = {
     "PYTHONPATH": str(HERE),
     "RAY_USAGE_STATS_ENABLED": "0",
