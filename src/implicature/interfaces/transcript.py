@@ -45,6 +45,7 @@ def example(run: Run, console: Console) -> None:
             when = "before" if phase == 0 else "after"
             console.print(f"  {when}: {transcript(run.pair(phase), run, game)}", highlight=False, markup=False)
     picture = run.folder / "example.png"
-    draw_game(space, game, thoughts(run, game)).savefig(picture, dpi=130)
+    if not picture.exists():
+        draw_game(space, game, thoughts(run, game)).savefig(picture, dpi=130)
     console.print(f"  The game in pictures, phase by phase: {picture}", highlight=False, markup=False, soft_wrap=True)
     console.print()

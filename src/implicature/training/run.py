@@ -24,7 +24,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
-from tensorboardX import SummaryWriter
 
 from implicature import __version__
 from implicature.agents.checkpoint import load_tree, read_notes, save_tree, write_whole
@@ -50,6 +49,7 @@ from implicature.training.adaptation import (
 )
 from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
 from implicature.training.config import Config
+from implicature.training.events import Events
 from implicature.training.parts import over_parts, placed, processors
 from implicature.training.pretraining import grounding_loss, speaking_loss
 
@@ -366,7 +366,7 @@ class Run:
         world = placed(setting.world, config.batch)
         begun = time.monotonic() - self.seconds()
         done = sum(stage.iterations for stage in self.stages[:number]) + iteration
-        events = SummaryWriter(str(self.folder / "events"), purge_step=done)
+        events = Events(self.folder / "events", done)
         if (number, iteration) == (0, 0) and all(stage.phase > 0 for stage in self.stages):
             self._snapshot(0, pairs)
         for number in range(number, len(self.stages)):  # noqa: B020
@@ -390,7 +390,7 @@ class Run:
                 figures = {name: [float(x) for x in value] for name, value in info.items()}
                 self._log(number, stage, iteration, figures, time.monotonic() - begun)
                 for name, values in figures.items():
-                    events.add_scalar(f"{stage.agent}/{name}", sum(values) / len(values), before + iteration)
+                    events.scalar(f"{stage.agent}/{name}", sum(values) / len(values), before + iteration)
                 if iteration < stage.iterations:
                     self._save(number, iteration, pairs, states)
                 yield Progress(stage, iteration, before + iteration, total, figures)
