@@ -16,6 +16,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -50,7 +51,7 @@ from implicature.training.adaptation import (
 from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
 from implicature.training.config import Config
 from implicature.training.events import Events
-from implicature.training.parts import over_parts, placed, processors
+from implicature.training.parts import OWN_LOOPS, over_parts, placed, processors
 from implicature.training.pretraining import grounding_loss, speaking_loss
 
 PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
@@ -249,7 +250,7 @@ def accuracies(pairs: Pair, sights: Sights, world: World, games: Game, rules: Ru
     return over_seeds(found)(pairs, sights)
 
 
-@eqx.filter_jit
+@partial(eqx.filter_jit, compiler_options=OWN_LOOPS)
 def advance(
     stage: Stage,
     config: Config,
