@@ -26,8 +26,9 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=256)
-    except OSError as problem:
-        why = f"{short(host)}, port {port}, cannot be used ({str(problem.strerror).split(' (')[0]})"
+    except (OSError, UnicodeError) as problem:
+        reason = str(problem.strerror).split(" (")[0] if isinstance(problem, OSError) else "no name of a computer"
+        why = f"{short(host)}, port {port}, cannot be used ({reason})"
         raise ValueError(f"{why}: choose another with --port or --host.") from None
 
 
