@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from implicature.spaces.pictures import read_pictures
-from implicature.spaces.reading import lines_of, read_text
+from implicature.spaces.reading import lines_of, printable, read_text
 from implicature.spaces.space import Space
 
 MOST_BYTES = 20_000_000
@@ -88,7 +88,7 @@ def clean(text: str, place: str) -> str:
     if len(text) > MOST_LETTERS:
         raise ValueError(f"{place} has a name of {len(text):,} letters: {MOST_LETTERS} are the most.")
     text = " ".join(unicodedata.normalize("NFC", text).split())
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+    if not printable(text):
         raise ValueError(f"{place} has letters that cannot be printed in {text!a}: take them out.")
     return text
 

@@ -5,12 +5,23 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unicodedata import category
 
 MOST_BYTES = 200_000_000
+UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode's control, formatting, half and line-breaking characters: they could redraw a terminal."""
+JOINERS = "\u200c\u200d"
+
+
+def printable(name: str) -> bool:
+    """Whether a name can be shown without doing anything else to a terminal."""
+    return not any(category(letter) in UNPRINTABLE and letter not in JOINERS for letter in name)
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
     """What a text file says."""
+    if "\0" in str(path):
+        raise ValueError("Its name holds a NUL byte, which no file's does: name another.")
     try:
         if path.exists() and not path.is_file():
             kind = "a folder" if path.is_dir() else "a pipe or a device"
