@@ -79,7 +79,9 @@ def test_checkpoints_with_any_header(tmp_path: Path, good: bytes, place: str, va
     load("headers of checkpoints", tmp_path / "mine.safetensors", joined(header, body, size))
 
 
-@given(name=TEXT, shape=st.lists(st.integers(0, 4), max_size=3), kind=st.sampled_from("fdiqb?"), value=st.floats(width=16))
+@given(
+    name=TEXT, shape=st.lists(st.integers(0, 4), max_size=3), kind=st.sampled_from("fdiqb?"), value=st.floats(width=16)
+)
 @fuzz("arrays of checkpoints")
 def test_arrays_of_another_shape_or_kind(tmp_path: Path, name: str, shape: list[int], kind: str, value: float):
     """Written as we write, with the right checksum."""
@@ -87,7 +89,9 @@ def test_arrays_of_another_shape_or_kind(tmp_path: Path, name: str, shape: list[
     if shape == [2, 3] and kind == "f":
         other = {**TREE, "weights": jnp.full((2, 3), value, jnp.float16)}
     save_tree(tmp_path / "other.safetensors", other, {"phase": "1"})
-    assert not load("arrays of checkpoints", tmp_path / "mine.safetensors", (tmp_path / "other.safetensors").read_bytes())
+    assert not load(
+        "arrays of checkpoints", tmp_path / "mine.safetensors", (tmp_path / "other.safetensors").read_bytes()
+    )
 
 
 def test_what_is_no_file(tmp_path: Path):

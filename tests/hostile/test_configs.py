@@ -85,7 +85,7 @@ def test_batches_that_do_not_fit_into_memory_are_refused_before_anything_is_made
     space = tmp_path / "many.csv"
     space.write_text("\n".join(["name,a,b", *(f"thing {i},{i % 90},x{i // 90}" for i in range(900))]))
     mine = ["train", "--space", str(space), "--train-games", "100", "--out", "new"]
-    for more in (["--candidates", "800"], ["--candidates", "60", "--batch", "60000"], ["--candidates", "4", "--seeds", "999",
-                 "--replay", "9999"], ["--candidates", "4", "--width", "1000", "--seeds", "1000"]):  # fmt: skip
-        assert "do not fit into memory" in refused(tmp_path, *mine, *more)
+    for more in ("--candidates 800", "--candidates 60 --batch 60000", "--candidates 4 --seeds 999 --replay 9999",
+                 "--candidates 4 --width 1000 --seeds 1000"):  # fmt: skip
+        assert "do not fit into memory" in refused(tmp_path, *mine, *more.split())
     assert not (tmp_path / "new").exists()

@@ -59,7 +59,9 @@ def test_a_table_of_any_cells(tmp_path: Path, rows, delimiter, end, quoted, bom,
     load("tables", tmp_path / "mine.csv", ("\ufeff" * bom + text).encode(encoding, "replace"))
 
 
-@given(document=JSON | st.lists(st.lists(TEXT, max_size=3), max_size=4) | st.lists(st.dictionaries(TEXT, TEXT), max_size=4))
+@given(
+    document=JSON | st.lists(st.lists(TEXT, max_size=3), max_size=4) | st.lists(st.dictionaries(TEXT, TEXT), max_size=4)
+)
 @fuzz("documents")
 def test_any_document(tmp_path: Path, document: object):
     load("documents", tmp_path / "mine.json", json.dumps(document).encode("utf-8", "replace"))
@@ -97,7 +99,9 @@ def test_pictures_with_bytes_changed(tmp_path: Path):
             assert "names the picture" in sentence
 
 
-@given(name=TEXT | st.sampled_from(["folder", "loop.png", "pipe.png", "zero.png", "out.png", "./good.png", "good.png/x"]))
+@given(
+    name=TEXT | st.sampled_from(["folder", "loop.png", "pipe.png", "zero.png", "out.png", "./good.png", "good.png/x"])
+)
 @fuzz("names of pictures")
 def test_pictures_of_any_name(tmp_path: Path, name: str):
     if not (tmp_path / "good.png").exists():
@@ -120,7 +124,16 @@ def test_what_is_no_file(tmp_path: Path):
     (tmp_path / "loop.csv").symlink_to("loop.csv")
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "folder.csv" / "a.csv").symlink_to("../pipe.csv")
-    names = ["pipe.csv", "zero.csv", "loop.csv", "folder.csv", "missing.csv", "a\0b.csv", "x" * 300 + ".csv", "pipe.csv/a.csv"]
+    names = [
+        "pipe.csv",
+        "zero.csv",
+        "loop.csv",
+        "folder.csv",
+        "missing.csv",
+        "a\0b.csv",
+        "x" * 300 + ".csv",
+        "pipe.csv/a.csv",
+    ]
     for name in [*names, *NASTY]:
         with deadline(5), pytest.raises(ValueError, match=": ") as refusal:
             load_space(tmp_path / "nowhere" / name if name in NASTY else tmp_path / name)

@@ -32,15 +32,22 @@ def of_system(problem: OSError) -> str:
     return f"{which} ({problem.strerror or problem}): check its name, who may use it and whether there is room."
 
 
+def box_parts(text: str) -> list[list[str]]:
+    """The parts of a box between its rules, without its title: it is drawn with lines where the terminal has them."""
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        row = line.strip("│ ")
+        if row and not row.strip("─-"):
+            parts.append([])
+        elif row and row[0] not in "╭╰":
+            parts[-1].append(row)
+    return parts if text.startswith("╭") else parts[1:] or [[]]
+
+
 def of_options(said: StringIO, arguments: list[str], commands: list[str]) -> str:
     """What tyro says of options in a box of several lines. Its first part says what is wrong."""
-    rows = [line.strip("│ ") for line in said.getvalue().splitlines() if line.startswith("│")]
-    parts: list[list[str]] = [[]]
-    for row in rows:
-        if row and not row.strip("─"):
-            parts.append([])
-        else:
-            parts[-1].append(row)
+    parts = box_parts(said.getvalue())
     text = " ".join(" ".join(parts[0]).split())
     for pattern, instead in TIDIER:
         text = re.sub(pattern, instead, text)

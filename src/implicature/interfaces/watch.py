@@ -81,10 +81,11 @@ def draw_metrics(axes: Axes, run: Run, names: tuple[str, ...], metrics: dict[str
 
 
 def watch(folder: Path, games: int, out: Path | None) -> None:
-    path = out or folder / "watch.png"
-    check_picture(path, "--out")
+    if out is not None:
+        check_picture(out, "--out")
     check_number(games)
     run = open_run(folder)
+    path = out or folder / "watch.png"
     metrics = read_metrics(run)
     figure, (levels, accuracy, losses) = plt.subplots(1, 3, figsize=(15, 4.5), constrained_layout=True)
     found = draw_levels(levels, run, games)

@@ -67,6 +67,8 @@ def now() -> str:
 
 def connected(path: Path) -> sqlite3.Connection:
     """A study's file; a sentence where it is something else."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a file: choose another for the study.")
     try:
         connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
         mark, version = (
@@ -143,10 +145,12 @@ def consistent(one: Decision) -> bool:
     texts = (one.at, one.participant, one.session, one.role, one.game, one.agent, one.version, one.step)
     whole = (one.seed, one.target, one.rounds, one.round, one.milliseconds)
     number, words = len(one.candidates), len(one.words)
+    lists = (one.candidates, *one.candidates, one.words, one.said, one.before, one.after, one.estimate, one.values)
     beliefs = [*one.before, *one.after, *one.estimate, *(value for value in one.values if value is not None)]
     return (
         all(type(text) is str and text.isprintable() and len(text) <= MOST_LETTERS for text in texts)
-        and all(type(one) is int and abs(one) < 2**53 for one in whole)
+        and all(type(place) is int and abs(place) < 2**53 for place in whole)
+        and all(type(part) is list for part in lists)
         and one.role in ("student", "teacher")
         and 0 < number <= MOST_CANDIDATES
         and 0 < words <= MOST_WORDS
@@ -154,7 +158,7 @@ def consistent(one: Decision) -> bool:
         and all(type(word) is str and word.isprintable() for names in (one.words, *one.candidates) for word in names)
         and set(one.said) <= set(one.words)
         and one.target in range(number)
-        and (one.answer is None or one.answer in range(number))
+        and (one.answer is None or (type(one.answer) is int and one.answer in range(number)))
         and len(one.before) == len(one.after) == len(one.estimate) == number
         and len(one.values) == words
         and all(type(belief) in (int, float) for belief in beliefs)

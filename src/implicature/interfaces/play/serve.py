@@ -44,6 +44,8 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
     from implicature.interfaces.play.guard import LOOPBACK
     from implicature.interfaces.play.record import Study
 
+    if not host.strip():
+        raise ValueError("--host without a name would be every network: say 0.0.0.0 if that is meant.")
     if not 0 <= port < 65536:
         raise ValueError(f"{port} is not a port: choose one from 1 to 65535, or 0 for any that is free.")
     if consent is not None and record is None:
