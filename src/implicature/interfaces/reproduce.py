@@ -3,11 +3,11 @@
 import importlib
 import json
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from math import inf
 from pathlib import Path
-from types import ModuleType
+from typing import TypeVar
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -19,6 +19,7 @@ from implicature.interfaces.engines import ENGINES, Event, Job, Options
 from implicature.interfaces.plan import Times, identity, plan, told
 from implicature.interfaces.writing import check_folder
 
+Shape = TypeVar("Shape")
 MOST_PLAYED = 12
 """Candidates of any game that an experiment plays."""
 
@@ -64,12 +65,10 @@ def check(experiment: str, games: int, jobs: int | None, gpus: float, out: Path)
     check_folder(out, "--out")
 
 
-def table_in(rows: list[Row], module: ModuleType, path: Path) -> str:
-    """What rows tell. Those that tell nothing are found out before more are added to them."""
+def told_by(way: Callable[[list[Row]], Shape], rows: list[Row], path: Path) -> Shape:
+    """What rows tell, as a table or a picture; a sentence for those that are not of the experiment."""
     try:
-        if rows and hasattr(module, "draw"):
-            module.draw(rows)
-        return module.render(rows)
+        return way(rows)
     except Exception as problem:
         raise ValueError(
             f"{path} has rows that are not of this experiment ({type(problem).__name__}: {problem}): "
@@ -100,7 +99,8 @@ def reproduce(
         planned = plan(chosen(tasks, key, only), rows, key, workers)
         print(json.dumps(planned)) if as_json else Console().print(Markdown(told(planned)))
         return
-    table_in(rows, module, path)
+    if rows:
+        told_by(module.render, rows, path)  # rather before more are added to them than after
     check_folder(runs, "--runs")
     todo = in_order(unfinished(tasks, key, rows, only), engine, Times(rows, key))
     board = Board(experiment, chosen(tasks, key, only), todo, Times(rows, key))
@@ -111,11 +111,11 @@ def reproduce(
         print(json.dumps({"rows": len(rows), "path": str(path), "failed": board.failed()}, ensure_ascii=False))
     else:
         if rows:
-            Console().print(Markdown(table_in(rows, module, path)))
+            Console().print(Markdown(told_by(module.render, rows, path)))
         print(f"{len(rows)} rows in {path}")
         if rows and experiment.startswith("figure"):
             picture = out / f"{experiment}.png"
-            module.draw(rows).savefig(picture, dpi=150)
+            told_by(module.draw, rows, path).savefig(picture, dpi=150)
             print(f"The figure is {picture}")
     if board.failed():
         print(f"implicature: tasks failed: {board.failed()}; the same command tries them again.", file=sys.stderr)
