@@ -18,18 +18,14 @@ from hypothesis import strategies as st
 from implicature.interfaces.cli import main
 
 CASES = {
-    "tables": 1_500, "documents": 1_000, "bytes of tables": 1_600, "pictures": 600, "names of pictures": 300,
+    "tables": 1_200, "documents": 700, "bytes of tables": 1_600, "pictures": 400, "names of pictures": 300,
     "bytes of checkpoints": 1_500, "headers of checkpoints": 500, "arrays of checkpoints": 200,
     "configs": 1_500, "bytes of configs": 500,
-    "rows": 300, "plans": 300, "metrics": 800,
+    "rows": 200, "plans": 200, "metrics": 1_200,
     "bytes of studies": 200, "decisions": 400,
-    "options": 500, "words": 250, "candidates": 150,
+    "options": 300, "words": 150, "candidates": 80,
 }  # fmt: skip
 """How many cases of each kind."""
-import os  # TEMP
-
-if os.environ.get("QUICK"):
-    CASES = {k: v // 20 for k, v in CASES.items()}  # TEMP
 RAN: Counter[str] = Counter()
 """How many there were in this session."""
 DEADLINE = 40

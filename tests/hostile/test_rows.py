@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 NOTHING = "no task is called so"
 
 
-def head_of(name: str, lines: int = 30) -> bytes:
+def head_of(name: str, lines: int) -> bytes:
     return b"".join((RESULTS / name).read_bytes().splitlines(keepends=True)[:lines])
 
 
@@ -31,7 +31,10 @@ def kept(folder: Path, name: str, content: bytes, *arguments: str) -> int:
 
 
 def test_rows_with_bytes_changed(tmp_path: Path):
-    content, codes = head_of("ceilings.csv"), set()
+    games = (RESULTS / "ceilings.csv").read_bytes().splitlines(keepends=True)
+    content = b"".join([games[0], *(line for line in games if line.startswith(b"numbers-4,"))])
+    codes = {case_of("rows", tmp_path, content, "ceilings", "--only", NOTHING)}
+    assert codes == {0}
     for number in range(CASES["rows"] // 2):
         codes |= {case_of("rows", tmp_path, mutated(content, number), "ceilings", "--only", NOTHING)}
     assert codes == {0, 2}

@@ -88,7 +88,14 @@ def of_kind(value: Any, hint: Any) -> bool:
     if get_origin(hint) is tuple:
         kinds = get_args(hint)
         return isinstance(value, list) and len(value) == len(kinds) and all(map(of_kind, value, kinds))
-    return type(value) in ((int, float) if hint is float else (hint,))
+    return type(value) is hint or (hint is float and type(value) is int and abs(value) < 2**53)
+
+
+def in_kind(value: Any, hint: Any) -> Any:
+    """The same value in the type that its field has."""
+    if get_origin(hint) is tuple:
+        return tuple(map(in_kind, value, get_args(hint)))
+    return float(value) if type(value) is int and float in (hint, *get_args(hint)) else value
 
 
 def read_config(folder: Path) -> Config:
@@ -109,7 +116,8 @@ def read_config(folder: Path) -> Config:
             continue
         kind = f"none of {', '.join(get_args(hint))}" if get_origin(hint) is Literal else "not of its kind"
         raise ValueError(f"{path} has {repr(values[name])[:60]} for {name}, which is {kind}.")
-    config = Config(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    kinds = get_type_hints(Config)
+    config = Config(**{name: in_kind(value, kinds[name]) for name, value in values.items()})
     try:
         check_config(config)
     except ValueError as problem:
