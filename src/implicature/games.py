@@ -23,6 +23,16 @@ from implicature.spaces import SPACES, Space
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 SHARES = (0.8, 0.1, 0.1)
+MOST_CANDIDATES = 1_000
+MOST_ROUNDS = 100
+MOST_DRAWN = 40_000_000
+"""Candidates of all games that are drawn at once: some hundred megabytes."""
+MOST_SHUFFLED = 2**26
+"""Numbers that are in the air while some of them are drawn."""
+FEW = 32
+"""So many candidates are drawn without shuffling all instances."""
+FEWEST_GAMES = 10
+"""Fewer tell nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +46,12 @@ class Rules:
     def __post_init__(self) -> None:
         if self.candidates < 2:
             raise ValueError(f"{self.candidates} candidates leave nothing to guess: ask for 2 or more.")
+        if self.candidates > MOST_CANDIDATES:
+            raise ValueError(f"{self.candidates:,} candidates are too many: ask for {MOST_CANDIDATES:,} or fewer.")
         if self.rounds < 1:
             raise ValueError(f"A game of {self.rounds} rounds has no message: ask for 1 or more.")
+        if self.rounds > MOST_ROUNDS:
+            raise ValueError(f"A game of {self.rounds:,} rounds is too long: ask for {MOST_ROUNDS} or fewer.")
         if not 0 <= self.message_cost < 1:
             raise ValueError(f"A message cost of {self.message_cost} is not in [0, 1): a right answer is worth 1.")
 
@@ -85,7 +99,7 @@ class Game(eqx.Module):
 
 def sample_distinct(key: Key[Array, ""], number: int, chosen: int) -> Int[Array, " chosen"]:
     """`chosen` different whole numbers below `number`, in random order, every ordered choice equally likely."""
-    if chosen > 32:
+    if chosen > FEW:
         return jax.random.permutation(key, number)[:chosen]
     # A Fisher-Yates shuffle of 0 … number-1 that remembers only the places it has touched: position i swaps with
     # place[i] ≥ i, and displaced[j] is what position j held when it was moved to place[j].
@@ -142,12 +156,25 @@ def split_of(candidates: Int[Array, " candidates"], seed: int) -> Int[Array, ""]
 
 def check_games(space: Space, candidates: int, instances: int | None = None) -> None:
     """Raise a sentence where such games cannot be drawn."""
-    Rules(candidates)
     number = space.instances if instances is None else instances
     if candidates > number:
         raise ValueError(
             f"{candidates} candidates, but this space has only {number} instances: ask for {number} or fewer."
         )
+    Rules(candidates)
+
+
+def check_number(games: int, candidates: int = 2) -> None:
+    """Raise a sentence for fewer games than tell anything, and for more than fit into memory."""
+    if games < FEWEST_GAMES:
+        raise ValueError(f"{games} games are too few to tell anything: ask for {FEWEST_GAMES} or more.")
+    check_memory(games, candidates)
+
+
+def check_memory(games: int, candidates: int) -> None:
+    if games * candidates > MOST_DRAWN:
+        most = MOST_DRAWN // candidates
+        raise ValueError(f"{games:,} games do not fit into memory: ask for {most:,} or fewer.")
 
 
 def check_split(
@@ -198,9 +225,12 @@ def draw_games(
 ) -> Game:
     """Many games of one split, as one Game with a leading axis. `instances` may be a number: all of them."""
     pool = jnp.arange(instances) if isinstance(instances, int) else jnp.sort(instances)
+    check_memory(games, candidates)
     check_split(pool, candidates, split, seed, targets)
     wanted = SPLITS.index(split)
-    size = 2 ** min(20, max(6, ceil(log2(1.05 * games / SHARES[wanted]))))
+    # More than a few candidates are drawn by shuffling all instances.
+    room = MOST_SHUFFLED // (candidates if candidates <= FEW else len(pool))
+    size = 2 ** min(20, int(log2(max(1, room))), max(6, ceil(log2(1.05 * games / SHARES[wanted]))))
     parts, found = [], 0
     for attempt in count():
         sampled, where = _sample_games(jax.random.fold_in(key, attempt), size, candidates, pool, seed, targets)

@@ -80,8 +80,10 @@ def test_rows_replace_the_file_at_once_or_not_at_all(tmp_path: Path):
     write_rows(path, [{"game": "numbers-4", "accuracy": 1}])
     write_rows(path, [{"game": "objects, 4", "accuracy": 2}])
     assert path.read_text(encoding="utf-8") == 'game,accuracy\n"objects, 4",2\n'
-    with pytest.raises(ValueError, match="fields not in fieldnames"):
-        write_rows(path, [{"game": "numbers-4", "accuracy": 3}, {"another": "column"}])
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        write_rows(path, [{"game": "numbers-4", "accuracy": 3}, {"game": "\ud800", "accuracy": 3}])
     assert path.read_text(encoding="utf-8") == 'game,accuracy\n"objects, 4",2\n'
-    write_rows(path, [{"game": "numbers-7", "accuracy": 4}])
+    # A row of a later version has another column: nothing of either is lost.
+    write_rows(path, [{"game": "numbers-7", "accuracy": 4}, {"game": "objects-4", "valid": 5}])
+    assert path.read_text(encoding="utf-8") == "game,accuracy,valid\nnumbers-7,4,\nobjects-4,,5\n"
     assert [file.name for file in path.parent.iterdir()] == ["rows.csv"]

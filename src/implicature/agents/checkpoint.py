@@ -2,7 +2,8 @@
 
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
 FORMAT = "implicature-1"
@@ -47,15 +48,22 @@ def save_tree(path: Path, tree: Any, notes: Mapping[str, str]) -> None:
     write_whole(path, save({name: np.asarray(leaf, order="C") for name, leaf in arrays.items()}, metadata))
 
 
-def read_notes(path: Path) -> dict[str, str]:
-    """The notes of a file of ours; a sentence where it is not one."""
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """A file of weights. What is none is a sentence, and so is whatever its reader stumbles over."""
+    if not path.is_file():
+        raise ValueError(f"{path} {'is not a file' if path.exists() else 'does not exist'}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            notes = file.metadata() or {}
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist.") from None
-    except (SafetensorError, OSError, ValueError) as problem:
+            yield file
+    except Exception as problem:
         raise ValueError(f"{path} is not a whole checkpoint ({problem}).") from None
+
+
+def read_notes(path: Path) -> dict[str, str]:
+    """The notes of a file of ours; a sentence where it is not one."""
+    with opened(path) as file:
+        notes = file.metadata() or {}
     if notes.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by implicature.")
     return notes
@@ -65,11 +73,8 @@ def load_tree(path: Path, like: Any) -> Any:
     """A tree of the same build as `like` with the arrays from the file."""
     notes = read_notes(path)
     wanted = _leaves(like)
-    try:
-        with safe_open(path, framework="numpy") as file:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as problem:
-        raise ValueError(f"{path} is not a whole checkpoint ({problem}).") from None
+    with opened(path) as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     own = {name: note for name, note in notes.items() if name not in ("format", "checksum")}
     if notes.get("checksum") != _checksum(arrays, own):
         raise ValueError(f"{path} is damaged: its checksum does not fit its content.")

@@ -96,7 +96,7 @@ def asked(function: Callable, sees: Any, check: Callable, size: int, name: str) 
     """One answer of a function that is not ours; what goes wrong in it becomes a sentence with its place."""
     try:
         answer = function(sees)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         where = traceback.extract_tb(problem.__traceback__)[-1]
         place = f"{where.filename.rsplit('/', 1)[-1]}, line {where.lineno}"
         raise ValueError(f"{name} stopped with {type(problem).__name__}: {problem} ({place}).") from None

@@ -31,6 +31,7 @@ Said = Int[np.ndarray, "games rounds"]
 """−1 where nothing was."""
 SIMILARITY_GAMES = 1_000
 INFLUENCE_GAMES = 1_000
+MOST_BELIEFS = 10**8
 
 
 def counts(first: Labels, second: Labels) -> Float[np.ndarray, "first second"]:
@@ -162,7 +163,8 @@ def language(teacher: Any, student: Any, sights: Sights, space: Space, games: Ga
     transcripts = transcribe(teacher, student, sights, games, rules)
     said, number = transcripts.message, rules.candidates
     dealt = np.random.default_rng(0).permutation(len(said))
-    meant = transcribe(teacher, student, sights, every_target(games, INFLUENCE_GAMES), rules).belief[:, 0]
+    few = max(1, min(INFLUENCE_GAMES, MOST_BELIEFS // number**2))
+    meant = transcribe(teacher, student, sights, every_target(games, few), rules).belief[:, 0]
     some = slice(SIMILARITY_GAMES)
     return {
         "games": len(said),

@@ -21,6 +21,8 @@ from implicature.evaluation.teaching import levels, positive_rtd
 from implicature.games import Game, Rules, equivalent_instances, sample_renaming
 
 CHUNK = 4_096
+MOST_CELLS = 2**24
+"""Candidates × messages of the games that are played at once."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,12 @@ def equivalent_views(
     return views, jnp.all(exist)
 
 
-def parts_of(number: int) -> Iterator[tuple[int, Int[np.ndarray, " rows"]]]:
-    """Where each part of so many games begins, and its games. The last part is filled up with the first games again, so
-    that one program serves all parts."""
-    for start in range(0, number, CHUNK):
-        yield start, np.arange(start, start + min(CHUNK, number)) % number
+def parts_of(number: int, cells: int) -> Iterator[tuple[int, Int[np.ndarray, " rows"]]]:
+    """Where each part of so many games of so many cells begins, and its games. The last part is filled up with the
+    first games again, so that one program serves all parts."""
+    chunk = min(CHUNK, max(1, MOST_CELLS // cells))
+    for start in range(0, number, chunk):
+        yield start, np.arange(start, start + min(chunk, number)) % number
 
 
 def play_games(
@@ -98,7 +101,7 @@ def play_games(
     """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
     number = len(games.target)
     parts: list[tuple] = []
-    for start, rows in parts_of(number):
+    for start, rows in parts_of(number, rules.candidates * truth.shape[1]):
         part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:

@@ -10,7 +10,7 @@ import numpy as np
 from implicature.agents.dialogue import Speak, greedily
 from implicature.agents.perception import Sights, seen
 from implicature.evaluation.play import Played, play_games
-from implicature.games import Game, Rules, Split, check_games, draw_games
+from implicature.games import Game, Rules, Split, check_games, check_memory, draw_games
 from implicature.spaces import Space
 from implicature.training.adaptation import Pair
 from implicature.training.run import Setting, instances_of
@@ -39,6 +39,8 @@ def held_out_games(
         raise ValueError(f"{seed} is not a seed: take a whole number from 0 to 2 billion.")
     number = setting.rules.candidates if candidates is None else candidates
     check_games(setting.space, number, len(instances))
+    # Who plays them also keeps what is true of whom.
+    check_memory(games, number * max(1, setting.space.table.shape[1] // 16))
     key = jax.random.fold_in(jax.random.key(config.split), 1_000 + seed)
     return draw_games(key, games, number, instances, split, config.split, targets)
 

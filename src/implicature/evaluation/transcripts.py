@@ -54,7 +54,7 @@ def _talk(key: Key[Array, ""], teacher: Any, student: Any, views: Views, rules: 
 def transcribe(teacher: Any, student: Any, sights: Sights, games: Game, rules: Rules, seed: int = 0) -> Transcripts:
     """Play all games, both greedy, as `play_games` does, and keep every word."""
     number, parts = len(games.target), []
-    for start, rows in parts_of(number):
+    for start, rows in parts_of(number, rules.candidates * sights.hers.shape[1]):
         part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         views = plain_views(views_key, sights, part)

@@ -90,7 +90,9 @@ def show_instance(axis: Axes, space: Space, instance: int, is_target: bool) -> N
         axis.imshow(space.pictures[instance, 0])
     else:
         words = space.labels[instance] if space.labels else "\n".join(wrapped(space.names(instance)))
-        axis.text(0.5, 0.5, words, ha="center", va="center", fontsize=9, color=INK, transform=axis.transAxes)
+        axis.text(
+            0.5, 0.5, words, ha="center", va="center", fontsize=9, color=INK, transform=axis.transAxes, parse_math=False
+        )
     for side in axis.spines.values():
         side.set(color=TARGET if is_target else "#bbbbbb", linewidth=2.5 if is_target else 0.8)
     if is_target:
@@ -109,7 +111,9 @@ def wrapped(names: list[str], letters: int = 14) -> list[str]:
 def show_words(axis: Axes, space: Space, thought: Thought) -> None:
     best = np.argsort(-thought.speaking, kind="stable")[: min(SHOWN, len(thought.speaking))][::-1]
     colours = [TARGET if i == thought.message else SOFT for i in best]
-    axis.barh([space.attributes[i] for i in best], thought.speaking[best], color=colours, height=0.7)
+    places = range(len(best))
+    axis.barh(places, thought.speaking[best], color=colours, height=0.7)
+    axis.set_yticks(places, [space.attributes[i] for i in best], parse_math=False)
     axis.set(xlim=(0, 1), xticks=[])
     axis.tick_params(axis="y", length=0, labelsize=7)
     axis.set_title("before" if thought.phase == 0 else f"after phase {thought.phase}", fontsize=8, loc="left", pad=3)

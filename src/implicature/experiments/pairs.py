@@ -127,7 +127,7 @@ def made(games: int, run: Run, phase: int | None = None) -> Row:
     config = asdict(run.setting.config)
     names = ("game", "method", "network", "grounded", "depth", "iterations", "batch")
     settings = {name: config[name] for name in names}
-    seconds = round(run.seconds(phase))
+    seconds = round(run.metrics.seconds(phase))
     return {**settings, "games": games, "seconds": seconds, "version": version(), "command": command()}
 
 

@@ -1,7 +1,7 @@
 """Rows of results: a CSV with one line a measurement, each with what made it."""
 
 import csv
-import os
+import io
 import shlex
 import subprocess
 import sys
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from implicature import __version__
+from implicature.agents.checkpoint import write_whole
+from implicature.spaces.reading import read_table
 
 Row = dict[str, Any]
 
@@ -38,23 +40,19 @@ def command() -> str:
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a file; none where there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def read_rows(path: Path, key: Sequence[str] = ()) -> list[Row]:
+    """The rows of a file, each with what tells tasks apart; none where there is no file."""
+    return [*read_table(path, key)] if path.exists() else []
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
-    """Replace the file by these rows, at once or not at all."""
+    """Replace the file by these rows, at once or not at all. Rows of an earlier version may have other columns."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(partial, path)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue().encode())
 
 
 def mean(rows: Sequence[Row], name: str) -> float:

@@ -20,6 +20,7 @@ from rich.table import Table
 from implicature.agents.exact import soft_recursion
 from implicature.games import Rules, named_game, sample_game
 from implicature.interfaces.vectorised import jax_env
+from implicature.interfaces.writing import check_picture
 from implicature.spaces import Space
 from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import World, new_pair, student_step, teacher_step
@@ -151,12 +152,13 @@ def draw_curves(found: dict[str, dict[str, float]], path: Path) -> None:
         ax.plot(numbers, [costs[0] * n / numbers[0] for n in numbers], ":", color="gray", label="linear")
         ax.set(xlabel=what, xticks=numbers, ylim=(0, None), ylabel="µs a training game")
         ax.legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
 
 def bench(json: bool, with_curves: bool, picture: Path | None) -> None:
+    if picture is not None:
+        check_picture(picture, "--picture")
     peak = matmul_flops_per_second()
     usual, world = Config(), some_games(*named_game("numbers-4"), 20_000)
     exchange, paper = training_speed(usual, world), training_speed(replace(usual, network="paper"), world)

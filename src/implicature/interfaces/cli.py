@@ -6,12 +6,16 @@ Each command imports what it needs when it runs, so that help needs neither JAX 
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
+from functools import partial, wraps
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
 from implicature import __version__
+from implicature.interfaces.mistakes import of_options, of_system, one_line
 from implicature.interfaces.sides import Sides
 from implicature.training.config import Config
 
@@ -290,25 +294,55 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 
+def parsed(arguments: list[str]) -> Callable[[], None]:
+    """The command that these ask for, ready to run; a sentence where they are not understood."""
+
+    def ready(command: Callable[..., None]) -> Callable[..., Callable[[], None]]:
+        return wraps(command)(lambda *given, **named: partial(command, *given, **named))
+
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        raise ValueError(f"No command is called {arguments[0][:40]!r}: choose one of {', '.join(COMMANDS)}.")
+    said = StringIO()
+    try:
+        with redirect_stderr(said):
+            return tyro.extras.subcommand_cli_from_dict(
+                {name: ready(command) for name, command in COMMANDS.items()},
+                prog="implicature",
+                description="Two agents learn to read between the lines.",
+                args=arguments or ["--help"],
+                config=(tyro.conf.OmitArgPrefixes,),
+            )
+    except SystemExit as end:
+        if not end.code:
+            raise
+    except AssertionError as mistake:  # of an unknown shell to complete commands in
+        raise ValueError(f"{mistake}.") from None
+    raise ValueError(of_options(said, arguments, list(COMMANDS)))
+
+
 def main() -> None:
     """Run one command; a mistake in the input is one sentence and exit code 2."""
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         print(__version__)
         return
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file's name may hold what no encoding has
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
-            prog="implicature",
-            description="Two agents learn to read between the lines.",
-            args=arguments or ["--help"],
-            config=(tyro.conf.OmitArgPrefixes,),
-        )
-    except ValueError as mistake:
-        print(f"implicature: {mistake}", file=sys.stderr)
-        sys.exit(2)
+        parsed(arguments)()
+        return
+    except ValueError as problem:
+        mistake = str(problem)
     except BrokenPipeError:
         sys.stderr.close()
+        return
+    except OSError as problem:
+        mistake = of_system(problem)
+    except MemoryError:
+        mistake = "This does not fit into memory: ask for less at once."
     except KeyboardInterrupt:
         print("\nimplicature: stopped.", file=sys.stderr)
         sys.exit(130)
+    print(f"implicature: {one_line(mistake)}", file=sys.stderr)
+    sys.exit(2)

@@ -5,6 +5,7 @@ import json as json_format
 import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from implicature.agents.dialogue import greedily, softly
@@ -40,7 +41,7 @@ def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> N
         print(json_format.dumps(figures))
         return
     spread, manner = figures.get("std", {}), ", speaker sampled" if sampled else ""
-    table = Table("", "value", title=f"{meeting.title}, {figures['games']:,} test games{manner}")
+    table = Table("", "value", title=escape(f"{meeting.title}, {figures['games']:,} test games{manner}"))
     for name in ("accuracy", "hard_accuracy", "valid"):
         more = f" ± {100 * spread[name]:.2f}" if spread else ""
         table.add_row(name.replace("_", " "), f"{100 * figures[name]:.2f} %{more}")

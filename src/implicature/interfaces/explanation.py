@@ -7,7 +7,7 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 from re import fullmatch
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 import jax
 import numpy as np
@@ -17,6 +17,7 @@ from implicature.agents.exact import Recursion, Start, greedy_accuracy, no_clash
 from implicature.evaluation.teaching import levels, teaching
 from implicature.spaces import SPACES, Space
 from implicature.spaces.files import load_space
+from implicature.spaces.reading import printable
 
 MOST_CANDIDATES = 50
 MOST_ATTRIBUTES = 200
@@ -26,9 +27,6 @@ MOST_BETA = 1000.0
 """Beyond it, β times the rounding of a belief would decide between messages that are equally good."""
 BUDGET = 200_000
 """Steps of the search for teaching sets: two seconds at worst, since a person is waiting."""
-UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode's control, formatting, half and line-breaking characters: they could redraw a terminal."""
-JOINERS = "\u200c\u200d"
 
 WORDS = ("first", "second", "third", "fourth", "fifth", "sixth")
 WORDS += ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
@@ -87,7 +85,7 @@ def named_space(name: str) -> Space:
 
 def cleaned(name: str, place: str) -> str:
     """One spelling for what looks the same."""
-    if any(category(letter) in UNPRINTABLE and letter not in JOINERS for letter in name):
+    if not printable(name):
         raise ValueError(f"The {place} candidate has characters that cannot be printed, {short(name)}: take them out.")
     name = " ".join(normalize("NFC", name).split())
     if not name:

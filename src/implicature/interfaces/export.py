@@ -22,6 +22,7 @@ from implicature.agents.checkpoint import write_whole
 from implicature.evaluation.transcripts import Transcripts, transcribe
 from implicature.interfaces.players import meeting, own_words
 from implicature.interfaces.sides import Sides
+from implicature.interfaces.writing import check_file
 from implicature.spaces import Space
 
 Dialogues = list[Transcripts]
@@ -132,8 +133,7 @@ def export(out: Path, sides: Sides) -> None:
     layout = out.suffix.lower()
     if layout not in LAYOUTS:
         raise ValueError(f"Dialogues are written as {', '.join(LAYOUTS)}, not as {out.name!r}: choose one of these.")
-    if not out.parent.is_dir() or out.is_dir():
-        raise ValueError(f"{out} cannot be written: name a file in a folder that exists.")
+    check_file(out, "--out")
     if layout == ".parquet":
         try:
             import pyarrow  # noqa: F401

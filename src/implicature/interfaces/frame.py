@@ -61,7 +61,7 @@ def frame(scene: Scene) -> np.ndarray:
     rows = -(-number // columns)
     figure = Figure(figsize=(1.6 * columns + 0.4, 1.75 * rows + 0.9), dpi=100, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    figure.suptitle(fill(scene.headline, 18 * columns), fontsize=11)
+    figure.suptitle(fill(scene.headline, 18 * columns), fontsize=11, parse_math=False)
     grid = figure.subplots(rows, columns, squeeze=False)
     for i, axes in enumerate(grid.flat):
         axes.set(xticks=[], yticks=[])
@@ -71,7 +71,8 @@ def frame(scene: Scene) -> np.ndarray:
         if scene.pictures is not None:
             axes.imshow(scene.pictures[i])
         else:
-            axes.text(0.5, 0.5, fill(scene.labels[i].strip("{}"), 12), ha="center", va="center", fontsize=12)
+            label = fill(scene.labels[i].strip("{}"), 12)
+            axes.text(0.5, 0.5, label, ha="center", va="center", fontsize=12, parse_math=False)
             axes.set_facecolor("#dbe9f6" if i == scene.answer else "white")
         meant, chosen = i == scene.target, i == scene.answer
         note = " ".join(["target"] * meant + ["picked"] * chosen)

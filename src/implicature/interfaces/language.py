@@ -38,7 +38,7 @@ def language(meeting: Meeting, json: bool) -> None:
         print(json_format.dumps({**figures, **several}))
         return
     chance = figures["by_chance"]
-    table = Table("", "value", "by chance", title=f"{meeting.title}, {figures['games']:,} test games")
+    table = Table("", "value", "by chance", title=escape(f"{meeting.title}, {figures['games']:,} test games"))
     for name, title in TOLD.items():
         most = f" of {figures['most_influence']:.2f}" if name == "causal_influence" else ""
         table.add_row(title, f"{figures[name]:.3f}{most}", f"{chance[name]:.3f}" if name in chance else "")

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heapreplace
+from math import inf, nan
 
 import numpy as np
 
 from implicature.experiments.rows import Row
 
+MOST_WORKERS = 1_000_000
 REPEATS = ("split", "seed", "run")
 """What tells apart tasks of one setting."""
 
@@ -20,13 +22,24 @@ def setting(row: Row, key: Sequence[str]) -> str:
     return ", ".join(str(row[name]) for name in key if name not in REPEATS)
 
 
+def time_of(cell: object) -> float:
+    """Seconds as a row tells them."""
+    try:
+        seconds = float(str(cell))
+    except ValueError:
+        seconds = nan
+    if not 0 <= seconds < inf:
+        raise ValueError(f"A row tells of {str(cell)[:40]!r} seconds: mend it, or name other rows with --out.")
+    return seconds
+
+
 def task_seconds(rows: Iterable[Row], key: Sequence[str]) -> dict[tuple[str, ...], float]:
     """What each task took by its rows, which count from its start: the last of them tells the whole."""
     seconds: dict[tuple[str, ...], float] = {}
     for row in rows:
         if row.get("seconds"):
             name = identity(row, key)
-            seconds[name] = max(float(row["seconds"]), seconds.get(name, 0.0))
+            seconds[name] = max(time_of(row["seconds"]), seconds.get(name, 0.0))
     return seconds
 
 
@@ -98,7 +111,9 @@ def plan(tasks: Sequence[Row], rows: Sequence[Row], key: Sequence[str], workers:
     if workers < 1:
         raise ValueError(f"{workers} workers do nothing: plan with 1 or more.")
     seconds, measured = reckoned(tasks, rows, key)
-    counts = sorted({1, 2, workers, *(10**n for n in range(1, 7) if 10**n < workers)} & set(range(workers + 1)))
+    if workers > MOST_WORKERS:
+        raise ValueError(f"{workers:,} workers are more than there are tasks for: plan with {MOST_WORKERS:,} or fewer.")
+    counts = sorted(n for n in {1, 2, workers, *(10**n for n in range(1, 7))} if n <= workers)
     walls = {count: wall(longest_first(seconds), count) for count in counts}
     return {
         "tasks": len(tasks),
@@ -106,7 +121,7 @@ def plan(tasks: Sequence[Row], rows: Sequence[Row], key: Sequence[str], workers:
         "seconds": round(sum(seconds), 1),
         "longest": round(max(seconds), 1),
         "plan": [
-            {"workers": n, "seconds": round(taken, 1), "speedup": round(sum(seconds) / taken, 2)}
+            {"workers": n, "seconds": round(taken, 1), "speedup": round(sum(seconds) / taken if taken else 1.0, 2)}
             for n, taken in walls.items()
         ],
     }

@@ -23,7 +23,7 @@ from implicature.agents.exact_pair import ExactStudent, ExactTeacher, Recursion
 from implicature.agents.own import OwnStudent, OwnTeacher, compiled
 from implicature.agents.perception import Sights
 from implicature.evaluation.runs import held_out_games, sights_between
-from implicature.games import Game, Rules
+from implicature.games import Game, Rules, check_number
 from implicature.interfaces.sides import Sides
 from implicature.training.config import Config
 from implicature.training.run import Run, Setting, open_run, setting_of
@@ -78,7 +78,7 @@ def imported(name: str) -> Callable:
         for part in path.split("."):
             found = getattr(found, part)
         found = found() if isinstance(found, type) else found
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise ValueError(
             f"{name} cannot be imported ({type(problem).__name__}: {problem}): name an agent as module:object, "
             "the module in this folder or installed."
@@ -169,8 +169,7 @@ def meeting(sides: Sides) -> Meeting:
         if name is None:
             raise ValueError(f"Who is the {side}? Name a run, or say it with --{side}.")
         names[side] = name
-    if sides.games < 10:
-        raise ValueError(f"{sides.games} games are too few to tell anything: ask for 10 or more.")
+    check_number(sides.games)
     runs = {of[0]: open_run(of[0]) for of in map(run_named, names.values()) if of is not None}
     asked = {name: getattr(sides, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
     setting = together(runs) if runs else setting_of(Config(**asked, train_games=1))

@@ -13,6 +13,7 @@ from PIL import Image
 from rich.console import Console
 from rich.progress import track
 
+from implicature.interfaces.writing import check_folder
 from implicature.spaces.objects import CATEGORIES
 from implicature.spaces.pictures import COLUMNS, MOST_PICTURES, contact_sheet
 from implicature.spaces.scenes import draw_objects
@@ -42,6 +43,7 @@ def check(out: Path, sheet: Path, per_object: int) -> None:
     if OBJECTS * per_object > MOST_PICTURES:
         most = MOST_PICTURES // OBJECTS
         raise ValueError(f"{per_object} pictures of each object are more than a space holds: ask for {most} or fewer.")
+    check_folder(out, "--out")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{str(out)!r} is not an empty folder: name another with --out.")
     if sheet.suffix.lower() != ".png" or sheet.is_dir():

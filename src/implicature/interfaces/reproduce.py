@@ -3,17 +3,25 @@
 import importlib
 import json
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
+from math import inf
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.markdown import Markdown
 
 from implicature.experiments.rows import Row, read_rows, write_rows
+from implicature.games import check_number
 from implicature.interfaces.board import Board, Shown
 from implicature.interfaces.engines import ENGINES, Event, Job, Options
 from implicature.interfaces.plan import Times, identity, plan, told
+from implicature.interfaces.writing import check_folder
+
+Shape = TypeVar("Shape")
+MOST_PLAYED = 12
+"""Candidates of any game that an experiment plays."""
 
 EXPERIMENTS = {
     name: f"implicature.experiments.{name.replace('-', '_')}"
@@ -44,15 +52,28 @@ def chosen(tasks: list[Row], key: tuple[str, ...], only: str) -> list[Row]:
     return [task for task in tasks if only in " ".join(identity(task, key))]
 
 
-def check(experiment: str, games: int, jobs: int | None, out: Path) -> None:
+def check(experiment: str, games: int, jobs: int | None, gpus: float, out: Path) -> None:
     if experiment not in EXPERIMENTS:
         raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}.")
-    if games < 10:
-        raise ValueError(f"{games} games are too few to tell anything: ask for 10 or more.")
+    check_number(games, MOST_PLAYED)
     if jobs is not None and jobs < 1:
         raise ValueError(f"{jobs} jobs do nothing: ask for 1 or more.")
+    if not 0 <= gpus < inf:
+        raise ValueError(f"{gpus:g} graphics processors for each task: ask for 0 or more.")
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file, but rows go into a folder: name another with --out.")
+    check_folder(out, "--out")
+
+
+def told_by(way: Callable[[list[Row]], Shape], rows: list[Row], path: Path) -> Shape:
+    """What rows tell, as a table or a picture; a sentence for those that are not of the experiment."""
+    try:
+        return way(rows)
+    except Exception as problem:
+        raise ValueError(
+            f"{path} has rows that are not of this experiment ({type(problem).__name__}: {problem}): "
+            "mend it or move it away, or name another folder with --out."
+        ) from None
 
 
 def reproduce(
@@ -69,15 +90,18 @@ def reproduce(
     as_json: bool = False,
 ) -> None:
     """With a number of workers nothing is run, only planned."""
-    check(experiment, games, jobs, out)
+    check(experiment, games, jobs, gpus, out)
     module = importlib.import_module(EXPERIMENTS[experiment])
     # Tables may share rows, so that a pair is trained once for all of them.
     path = out / f"{getattr(module, 'ROWS', experiment)}.csv"
+    key, tasks, rows = module.KEY, module.tasks(), read_rows(path, module.KEY)
     if workers is not None:
-        planned = plan(chosen(module.tasks(), module.KEY, only), read_rows(path), module.KEY, workers)
+        planned = plan(chosen(tasks, key, only), rows, key, workers)
         print(json.dumps(planned)) if as_json else Console().print(Markdown(told(planned)))
         return
-    key, tasks, rows = module.KEY, module.tasks(), read_rows(path)
+    if rows:
+        told_by(module.render, rows, path)  # rather before more are added to them than after
+    check_folder(runs, "--runs")
     todo = in_order(unfinished(tasks, key, rows, only), engine, Times(rows, key))
     board = Board(experiment, chosen(tasks, key, only), todo, Times(rows, key))
     if todo:
@@ -87,11 +111,11 @@ def reproduce(
         print(json.dumps({"rows": len(rows), "path": str(path), "failed": board.failed()}, ensure_ascii=False))
     else:
         if rows:
-            Console().print(Markdown(module.render(rows)))
+            Console().print(Markdown(told_by(module.render, rows, path)))
         print(f"{len(rows)} rows in {path}")
         if rows and experiment.startswith("figure"):
             picture = out / f"{experiment}.png"
-            module.draw(rows).savefig(picture, dpi=150)
+            told_by(module.draw, rows, path).savefig(picture, dpi=150)
             print(f"The figure is {picture}")
     if board.failed():
         print(f"implicature: tasks failed: {board.failed()}; the same command tries them again.", file=sys.stderr)

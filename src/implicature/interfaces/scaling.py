@@ -10,6 +10,7 @@ from rich.table import Table
 
 from implicature.experiments.rows import Row
 from implicature.interfaces.engines import ENGINES, Job, Options
+from implicature.interfaces.engines.local import check_workers
 
 SECONDS = 10.0
 """For each half of a phase: workers do not start at the same moment, but most of this is at the same time."""
@@ -40,6 +41,8 @@ def games_per_second(workers: int, engine: str, address: str | None) -> float:
 def scaling(workers: int, engine: str, address: str | None, as_json: bool) -> None:
     if workers < 1:
         raise ValueError(f"{workers} workers do nothing: measure 1 or more.")
+    if engine == "local":
+        check_workers(workers)
     counts = sorted({workers, *(2**n for n in range(20) if 2**n < workers)})
     rates = {count: games_per_second(count, engine, address) for count in counts}
     figures = [

@@ -20,6 +20,7 @@ from implicature.evaluation.play import Played, summary
 from implicature.evaluation.runs import held_out_games, played_by
 from implicature.experiments.paper import paper_figures
 from implicature.interfaces.transcript import example
+from implicature.interfaces.writing import check_folder
 from implicature.training.adaptation import beta_of
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
@@ -41,7 +42,9 @@ def train(config: Config, preset: str | None, out: Path | None, resume: Path | N
     else:
         if preset == "paper":
             config = replace(config, **PAPER_PRESETS[config.method])
-        run = start_run(out or new_folder(config), config)
+        folder = out or new_folder(config)
+        check_folder(folder, "--out")
+        run = start_run(folder, config)
     try:
         watch_training(run, quiet)
     except KeyboardInterrupt:

@@ -1,6 +1,5 @@
 """`implicature watch RUN`: accuracy by level after each phase, and rewards and losses over time, as one picture."""
 
-import csv
 from pathlib import Path
 
 import matplotlib
@@ -14,22 +13,27 @@ from rich.table import Table
 
 from implicature.evaluation.play import summary
 from implicature.evaluation.runs import held_out_games, played_by
-from implicature.training.run import METRICS, Run, open_run
+from implicature.games import check_number
+from implicature.interfaces.writing import check_picture
+from implicature.training.metrics import METRICS
+from implicature.training.run import Run, open_run
 
 COLOURS = plt.get_cmap("viridis")
 
 
 def read_metrics(run: Run) -> dict[str, np.ndarray]:
     """Each figure over chunks and pairs, nan where a stage does not have it; and where each chunk ends."""
-    path = run.folder / "metrics.csv"
-    if not path.exists():
+    lines, pairs = run.metrics.lines(), run.setting.config.seeds
+    if not lines:
         raise ValueError(f"{run.folder} has no metrics yet: train it first.")
-    with path.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    pairs = run.setting.config.seeds
+    # A chunk that is being written may lack its last pairs.
+    lines = lines[: len(lines) // pairs * pairs]
+    if any(line.where.stage >= len(run.stages) for line in lines):
+        raise ValueError(f"{run.metrics.path} tells of stages that this run does not have: it is another run's.")
     before = np.concatenate([[0], np.cumsum([stage.iterations for stage in run.stages])])
-    at = [before[int(row["stage"])] + int(row["iteration"]) for row in rows[::pairs]]
-    figures = {name: np.array([float(row.get(name) or "nan") for row in rows]).reshape(-1, pairs) for name in METRICS}
+    at = [before[line.where.stage] + line.where.iteration for line in lines[::pairs]]
+    nan = float("nan")
+    figures = {name: np.array([line.figures.get(name, nan) for line in lines]).reshape(-1, pairs) for name in METRICS}
     return {"iteration": np.array(at), **figures}
 
 
@@ -77,14 +81,17 @@ def draw_metrics(axes: Axes, run: Run, names: tuple[str, ...], metrics: dict[str
 
 
 def watch(folder: Path, games: int, out: Path | None) -> None:
+    if out is not None:
+        check_picture(out, "--out")
+    check_number(games)
     run = open_run(folder)
+    path = out or folder / "watch.png"
     metrics = read_metrics(run)
     figure, (levels, accuracy, losses) = plt.subplots(1, 3, figsize=(15, 4.5), constrained_layout=True)
     found = draw_levels(levels, run, games)
     draw_metrics(accuracy, run, ("accuracy", "reward"), metrics, "validation accuracy and reward in training")
     names = ("q_loss", "obverter_loss", "speaker_loss", "student_loss", "grounding_loss")
     draw_metrics(losses, run, names, metrics, "losses")
-    path = out or folder / "watch.png"
     figure.savefig(path, dpi=130)
     plt.close(figure)
     table = Table("accuracy, %", *(f"phase {phase}" for phase in found))

@@ -13,8 +13,6 @@ attributes, [["some"], ["some", "all"], …]; or an object around that list, wit
      "attributes": ["some", "all"], "categories": {"some": "quantity", "all": "quantity"}, "note": "not read"}
 """
 
-import csv
-import io
 import json
 import unicodedata
 from collections import Counter
@@ -25,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from implicature.spaces.pictures import read_pictures
+from implicature.spaces.reading import lines_of, printable, read_text
 from implicature.spaces.space import Space
 
 MOST_BYTES = 20_000_000
@@ -53,23 +52,13 @@ def load_space(path: str | Path) -> Space:
     try:
         if path.is_dir():
             path = only_table(path)
-        if path.exists() and not path.is_file():
-            raise ValueError("This is a pipe or a device: name a .csv or .json file.")
-        at_most(MOST_BYTES, path.stat().st_size, "bytes")
         if path.suffix.lower() not in READERS:
             raise ValueError(f"A space is read from {', '.join(READERS)}: save it as one of these.")
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES)
-        if b"\0" in content:
-            raise ValueError("It holds NUL bytes, so it is binary or UTF-16: save it as text in UTF-8.")
         # A file's name may hold line breaks, so both its uses are escaped.
-        rows = READERS[path.suffix.lower()](content.decode("utf-8-sig"))
+        rows = READERS[path.suffix.lower()](read_text(path, MOST_BYTES))
         return drawn(repr(path.stem)[1:-1], rows, path.parent)
     except OSError as error:
         problem = f"It cannot be read ({error.strerror}): check its name and who may read it."
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        problem = f"Line {line} is not UTF-8: save the file again with the encoding UTF-8."
     except ValueError as error:
         problem = str(error)
     raise ValueError(f"{str(path)!r}: {problem}")
@@ -99,19 +88,15 @@ def clean(text: str, place: str) -> str:
     if len(text) > MOST_LETTERS:
         raise ValueError(f"{place} has a name of {len(text):,} letters: {MOST_LETTERS} are the most.")
     text = " ".join(unicodedata.normalize("NFC", text).split())
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+    if not printable(text):
         raise ValueError(f"{place} has letters that cannot be printed in {text!a}: take them out.")
     return text
 
 
 def from_csv(text: str) -> Rows:
     delimiter = max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    lines = ((f"Line {reader.line_num}", cells) for cells in reader if any(cell.strip() for cell in cells))
-    try:
-        return from_rows(next(lines, ("", []))[1], lines)
-    except csv.Error as error:
-        raise ValueError(f"Line {reader.line_num} is not CSV ({error}): look for a stray quote there.") from None
+    lines = lines_of(text, delimiter)
+    return from_rows(next(lines, ("", []))[1], lines)
 
 
 def from_rows(header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Rows:

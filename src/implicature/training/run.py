@@ -10,16 +10,13 @@ Every random number is a function of (seed, stage, iteration), so a run that was
 to one that was not.
 """
 
-import csv
-import io
 import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from math import inf
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -49,13 +46,17 @@ from implicature.training.adaptation import (
     views,
 )
 from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
+from implicature.training.checks import check_config, check_size, read_config
 from implicature.training.config import Config
 from implicature.training.events import Events
+from implicature.training.metrics import Metrics, Where
 from implicature.training.parts import OWN_LOOPS, over_parts, placed, processors
 from implicature.training.pretraining import grounding_loss, speaking_loss
 
 PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
 """Two new agents of each method."""
+FILES = ("metrics.csv", "events", "*.safetensors")
+"""What a run writes into its folder, beside its config."""
 CHUNK = 250
 VALIDATION_GAMES = 2_000
 
@@ -117,40 +118,6 @@ def instances_of(config: Config, space: Space, seen: bool) -> Int[Array, " insta
         return jnp.arange(space.instances)
     parts = split_instances(space.instances, config.instances, config.split)
     return jnp.asarray(parts[0] if seen else parts[1])
-
-
-def check_config(config: Config) -> None:
-    """Raise a sentence for what cannot be trained."""
-    for name in (
-        "phases", "iterations", "pretraining", "batch", "seeds", "width", "depth", "replay", "target_update",
-        "train_games",
-    ):  # fmt: skip
-        # The exchange network's first round is always there.
-        least = 0 if name in ("phases", "pretraining") or (name, config.network) == ("depth", "paper") else 1
-        if getattr(config, name) < least:
-            asked = f"--{name.replace('_', '-')} {getattr(config, name)}"
-            raise ValueError(f"{asked} is too small: ask for {least} or more.")
-    if not 0 < config.instances <= 1:
-        raise ValueError(f"A share of {config.instances} instances is not in (0, 1]: 0.7 leaves 30 % unseen.")
-    if not 0 < config.learning_rate < 1:
-        raise ValueError(f"A learning rate of {config.learning_rate} is not in (0, 1): 0.003 is usual here.")
-    if not 0 <= config.lapse < 1:
-        raise ValueError(f"A lapse of {config.lapse} is not in [0, 1): it is the chance of a message that is anything.")
-    if not 0 <= config.gamma <= 1:
-        raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
-    if len(config.epsilon) != 2 or not all(0 < chance <= 1 for chance in config.epsilon):
-        raise ValueError("--epsilon takes two chances in (0, 1]: of exploring at the start and at the end, 0.95 0.05.")
-    if not 0 < config.temperature < inf:
-        raise ValueError(f"A temperature of {config.temperature} is not above 0: 1 leaves scores as they are.")
-    if config.method != "pragmatic" and config.rounds != 1:
-        raise ValueError(f"The agents of {config.method} have one message a game: leave --rounds at 1.")
-    for name in ("beta", "obverter", "calibration", "entropy"):
-        if (value := getattr(config, name)) is not None and not 0 <= value < inf:
-            raise ValueError(f"--{name} {value} is not a number from 0 on.")
-    for name in ("seed", "split"):
-        if not 0 <= getattr(config, name) < 2**31 - config.seeds:
-            raise ValueError(f"--{name} {getattr(config, name)} is not a seed: take one from 0 to 2 billion.")
-    Rules(2 if config.candidates is None else config.candidates, config.rounds, config.message_cost)
 
 
 def setting_of(config: Config) -> Setting:
@@ -300,18 +267,13 @@ class Progress:
     """The mean of each figure over the chunk, for each pair."""
 
 
-METRICS = (
-    "reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "looking_loss", "speaker_loss",
-    "entropy",
-)  # fmt: skip
-
-
 class Run:
     """A run folder, new or taken up again."""
 
     def __init__(self, folder: Path, setting: Setting):
         self.folder, self.setting = folder, setting
         config = setting.config
+        check_size(config, setting.rules.candidates, setting.space)
         # JAX's cheaper generator: with its usual one a third of the teacher's half would be random numbers.
         self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(config.seed + jnp.arange(config.seeds))
         looks, messages = setting.world.looks, setting.space.table.shape[1]
@@ -319,6 +281,10 @@ class Run:
         new = PAIRS[config.method]
         start = over_seeds(lambda key: new(jax.random.fold_in(key, 0), config, looks, messages))
         self.pairs: Pair = placed(eqx.filter_jit(start)(self.keys), config.batch)
+
+    @property
+    def metrics(self) -> Metrics:
+        return Metrics(self.folder / "metrics.csv", self.setting.config.seeds)
 
     @property
     def checkpoint(self) -> Path:
@@ -346,6 +312,8 @@ class Run:
             try:
                 notes = read_notes(path)
                 number, iteration = int(notes["stage"]), int(notes["iteration"])
+                if number < 0 or not 0 <= iteration <= self.stages[number].iterations:
+                    raise ValueError(f"{path} stands at a place that this run does not have.")
                 like = self.pairs, self.begin(self.stages[number], self.pairs)
                 return number, iteration, *placed(load_tree(path, like), config.batch)
             except (ValueError, KeyError, IndexError) as problem:
@@ -363,9 +331,9 @@ class Run:
                 warn(f"{problem} Training its last part again.")
         number, iteration, pairs, states = self._restore(warn)
         total = sum(stage.iterations for stage in self.stages)
-        self._cut_metrics(number, iteration)
+        self.metrics.cut(number, iteration)
         world = placed(setting.world, config.batch)
-        begun = time.monotonic() - self.seconds()
+        begun = time.monotonic() - self.metrics.seconds()
         done = sum(stage.iterations for stage in self.stages[:number]) + iteration
         events = Events(self.folder / "events", done)
         if (number, iteration) == (0, 0) and all(stage.phase > 0 for stage in self.stages):
@@ -389,7 +357,8 @@ class Run:
                 info["accuracy"] = accuracies(now, fresh, world, setting.validation, setting.rules)
                 iteration += size
                 figures = {name: [float(x) for x in value] for name, value in info.items()}
-                self._log(number, stage, iteration, figures, time.monotonic() - begun)
+                where = Where(number, stage.phase, stage.agent, iteration)
+                self.metrics.add(where, figures, time.monotonic() - begun)
                 for name, values in figures.items():
                     events.scalar(f"{stage.agent}/{name}", sum(values) / len(values), before + iteration)
                 if iteration < stage.iterations:
@@ -415,89 +384,32 @@ class Run:
 
     def pairs_after(self, phase: int) -> Pair:
         """The pairs as they were after a phase, one along each leading index."""
-        return load_tree(self.phase_file(phase), self.pairs)
+        path = self.phase_file(phase)
+        pairs = load_tree(path, self.pairs)
+        weights = jax.tree.leaves(eqx.filter(pairs, eqx.is_inexact_array))
+        if not all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in weights):
+            raise ValueError(f"{path} holds weights that are no numbers: the pair has not learned, train another.")
+        return pairs
 
     def pair(self, phase: int | None = None, index: int = 0) -> Pair:
         pairs = self.pairs_after(self.setting.config.phases if phase is None else phase)
         return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, pairs)
-
-    def _log(self, number: int, stage: Stage, iteration: int, info: dict[str, list[float]], seconds: float) -> None:
-        path = self.folder / "metrics.csv"
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if not path.exists():
-            writer.writerow(["stage", "phase", "agent", "iteration", "pair", *METRICS, "seconds"])
-        for pair in range(self.setting.config.seeds):
-            figures = [f"{info[name][pair]:.6g}" if name in info else "" for name in METRICS]
-            writer.writerow([number, stage.phase, stage.agent, iteration, pair, *figures, f"{seconds:.1f}"])
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text.getvalue())
-
-    def seconds(self, phase: int | None = None) -> float:
-        """How long training has taken so far, or until the end of a phase, as the metrics have it."""
-        path = self.folder / "metrics.csv"
-        lines = path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else []
-        taken = [float(line.rsplit(",", 1)[1]) for line in lines if phase is None or int(line.split(",")[1]) <= phase]
-        return taken[-1] if taken else 0.0
-
-    def _cut_metrics(self, number: int, iteration: int) -> None:
-        """Forget lines written after the checkpoint that training goes on from."""
-        path = self.folder / "metrics.csv"
-        if not path.exists():
-            return
-        head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True) or [""]
-        if not head.endswith("\n"):
-            path.unlink()
-            return
-        kept = []
-        for line in lines:
-            cells = line.split(",")
-            if line.endswith("\n") and len(cells) > 4 and (int(cells[0]), int(cells[3])) <= (number, iteration):
-                kept.append(line)
-        write_whole(path, "".join([head, *kept]).encode())
 
 
 def start_run(folder: Path, config: Config) -> Run:
     """A new run in an empty or new folder."""
     if (folder / "config.json").exists():
         raise ValueError(f"{folder} holds a run already: go on with --resume, or choose another --out.")
-    setting = setting_of(config)
+    if there := sorted(name for pattern in FILES for name in folder.glob(pattern)):
+        raise ValueError(f"{folder} has a {there[0].name} already, which a run would write over: choose another --out.")
+    run = Run(folder, setting_of(config))
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        content = {"version": __version__, "config": asdict(config)}
+        write_whole(folder / "config.json", json.dumps(content, indent=2).encode())
     except OSError as problem:
         raise ValueError(f"{folder} cannot be made into a folder ({problem.strerror}): choose another --out.") from None
-    content = {"version": __version__, "config": asdict(config)}
-    write_whole(folder / "config.json", json.dumps(content, indent=2).encode())
-    return Run(folder, setting)
-
-
-def read_config(folder: Path) -> Config:
-    """The config of a run folder; a sentence where it is none."""
-    path = folder / "config.json"
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["config"]
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
-    except FileNotFoundError:
-        raise ValueError(f"{folder} is not a run: it has no config.json. `implicature train` makes one.") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError(f"{path} cannot be read as the config of a run.") from None
-    usual = Config()
-    if unknown := values.keys() - asdict(usual).keys():
-        raise ValueError(f"{path} has settings that this version does not know: {', '.join(sorted(unknown))}.")
-    for name, value in values.items():
-        optional = {
-            "space": (str, type(None)),
-            "candidates": (int, type(None)),
-            "beta": (float, type(None)),
-            "calibration": (float, type(None)),
-        }
-        kinds = optional.get(name, (type(getattr(usual, name)),))
-        if not isinstance(value, kinds) and not (float in kinds and type(value) is int):
-            raise ValueError(f"{path} has {value!r} for {name}, which is not of its kind.")
-        hint = get_type_hints(Config)[name]
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise ValueError(f"{path} has {value!r} for {name}, which is none of {', '.join(get_args(hint))}.")
-    return Config(**values)
+    return run
 
 
 def open_run(folder: Path) -> Run:

@@ -14,13 +14,22 @@ from multiprocessing.process import BaseProcess
 from implicature.interfaces.engines.jobs import Event, Job, Options, attempt, lost, settle
 
 JOBS = 2
+EACH = 8
+"""So many processes may share a core."""
 
 
 def on_this_machine(jobs: Sequence[Job], options: Options) -> Generator[Event, None, None]:
     if options.address is not None or options.gpus:
         raise ValueError("--address and --gpus belong to a cluster: say --engine ray, too.")
+    check_workers(options.jobs or JOBS)
     # Not fewer because fewer tasks are left: with one job a task has all cores, and its batch is divided among them.
     return in_turn(jobs) if (options.jobs or JOBS) == 1 else side_by_side(jobs, options.jobs or JOBS)
+
+
+def check_workers(number: int) -> None:
+    """Raise a sentence for more processes than this machine can hold."""
+    if number > (most := EACH * (os.cpu_count() or 1)):
+        raise ValueError(f"{number:,} processes are too many for this machine: ask for {most} or fewer.")
 
 
 def in_turn(jobs: Sequence[Job]) -> Generator[Event, None, None]:

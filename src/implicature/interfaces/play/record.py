@@ -12,6 +12,8 @@ from threading import Lock
 from typing import Any
 
 FORMAT = 1
+MOST_CANDIDATES, MOST_WORDS, MOST_ROUNDS, MOST_LETTERS = 100, 4096, 100, 200
+"""Of a recorded game: more than the page ever shows."""
 APPLICATION = 0x494D504C
 """SQLite's mark of whose file it is: IMPL."""
 
@@ -65,6 +67,8 @@ def now() -> str:
 
 def connected(path: Path) -> sqlite3.Connection:
     """A study's file; a sentence where it is something else."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a file: choose another for the study.")
     try:
         connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
         mark, version = (
@@ -121,12 +125,41 @@ def decisions(path: Path) -> list[Decision]:
         names = ", ".join(f'"{name}"' for name in COLUMNS)
         rows = file.execute(f"SELECT {names} FROM decisions ORDER BY id").fetchall()
         return [decoded(dict(zip(COLUMNS, row, strict=True))) for row in rows]
-    except (sqlite3.Error, ValueError, TypeError):
+    except (sqlite3.Error, ValueError, TypeError, RecursionError):
         raise ValueError(f"{path} is not a whole study: it was not written by `implicature play --record`.") from None
     finally:
         file.close()
 
 
 def decoded(row: dict[str, Any]) -> Decision:
+    """A row as the decision that it keeps; a ValueError where it cannot have been kept by us."""
     values = {name: json.loads(value) if name in AS_JSON else value for name, value in row.items()}
-    return Decision(**{**values, "right": None if values["right"] is None else bool(values["right"])})
+    decision = Decision(**{**values, "right": None if values["right"] is None else bool(values["right"])})
+    if not consistent(decision):
+        raise ValueError("This is not a decision.")
+    return decision
+
+
+def consistent(one: Decision) -> bool:
+    """Whether a decision could have been taken: it is about a game, with words that there are, by places in it."""
+    texts = (one.at, one.participant, one.session, one.role, one.game, one.agent, one.version, one.step)
+    whole = (one.seed, one.target, one.rounds, one.round, one.milliseconds)
+    number, words = len(one.candidates), len(one.words)
+    lists = (one.candidates, *one.candidates, one.words, one.said, one.before, one.after, one.estimate, one.values)
+    beliefs = [*one.before, *one.after, *one.estimate, *(value for value in one.values if value is not None)]
+    return (
+        all(type(text) is str and text.isprintable() and len(text) <= MOST_LETTERS for text in texts)
+        and all(type(place) is int and abs(place) < 2**53 for place in whole)
+        and all(type(part) is list for part in lists)
+        and one.role in ("student", "teacher")
+        and 0 < number <= MOST_CANDIDATES
+        and 0 < words <= MOST_WORDS
+        and 0 < len(one.said) <= MOST_ROUNDS
+        and all(type(word) is str and word.isprintable() for names in (one.words, *one.candidates) for word in names)
+        and set(one.said) <= set(one.words)
+        and one.target in range(number)
+        and (one.answer is None or (type(one.answer) is int and one.answer in range(number)))
+        and len(one.before) == len(one.after) == len(one.estimate) == number
+        and len(one.values) == words
+        and all(type(belief) in (int, float) for belief in beliefs)
+    )

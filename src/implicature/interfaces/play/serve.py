@@ -26,8 +26,9 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=256)
-    except OSError as problem:
-        why = f"{short(host)}, port {port}, cannot be used ({str(problem.strerror).split(' (')[0]})"
+    except (OSError, UnicodeError) as problem:
+        reason = str(problem.strerror).split(" (")[0] if isinstance(problem, OSError) else "no name of a computer"
+        why = f"{short(host)}, port {port}, cannot be used ({reason})"
         raise ValueError(f"{why}: choose another with --port or --host.") from None
 
 
@@ -43,6 +44,8 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
     from implicature.interfaces.play.guard import LOOPBACK
     from implicature.interfaces.play.record import Study
 
+    if not host.strip():
+        raise ValueError("--host without a name would be every network: say 0.0.0.0 if that is meant.")
     if not 0 <= port < 65536:
         raise ValueError(f"{port} is not a port: choose one from 1 to 65535, or 0 for any that is free.")
     if consent is not None and record is None:

@@ -1,0 +1,107 @@
+"""Files of recorded decisions: tidy tables of what was decided, or a sentence. The file is never changed by reading."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hostility import CASES, JSON, NUMBERS, TEXT, assert_sentence, case, command, fuzz, mutated, refused
+from hypothesis import given
+from hypothesis import strategies as st
+
+from implicature.interfaces.play.record import AS_JSON, COLUMNS, Decision, Study, consistent, decisions
+from implicature.interfaces.study import choices_of, explained_by_fit, export
+
+GOOD = Decision(
+    at="2026-01-01T00:00:00.000+00:00", participant="P1", session="s", role="student", game="three-objects", seed=0,
+    candidates=[["blue", "sphere"], ["red", "sphere"]], words=["blue", "sphere", "red"], target=0, rounds=1,
+    agent="exact", version="0.1.0", step="depth 3", round=1, said=["blue"], answer=0, right=True, milliseconds=900,
+    before=[0.5, 0.5], after=[1.0, 0.0], estimate=[0.5, 0.5], values=[1.0, 0.5, None],
+)  # fmt: skip
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> bytes:
+    study = Study(tmp_path / "good.sqlite")
+    study.keep(GOOD)
+    study.close()
+    assert decisions(tmp_path / "good.sqlite") == [GOOD]
+    return (tmp_path / "good.sqlite").read_bytes()
+
+
+def read(kind: str, path: Path, out: Path) -> bool:
+    """Whether its decisions can be told as tables and as arrays for a fit."""
+    content = path.read_bytes()
+
+    def told() -> None:
+        made = decisions(path)
+        assert all(consistent(one) for one in made)
+        export(made, [], out)
+        if useful := [one for one in made if explained_by_fit(one)]:
+            choices_of(useful)
+
+    sentence = case(kind, told)
+    assert path.read_bytes() == content
+    if sentence is not None:
+        assert_sentence(sentence)
+        assert path.name in sentence
+    return sentence is None
+
+
+def test_studies_with_bytes_changed(tmp_path: Path, good: bytes):
+    for number in range(CASES["bytes of studies"]):
+        path = tmp_path / "mine.sqlite"
+        for beside in tmp_path.glob("mine.sqlite*"):
+            beside.unlink()
+        path.write_bytes(mutated(good, number))
+        read("bytes of studies", path, tmp_path / "out")
+
+
+@given(
+    changes=st.dictionaries(st.sampled_from(COLUMNS), JSON | NUMBERS | TEXT, min_size=1, max_size=2), raw=st.booleans()
+)
+@fuzz("decisions")
+def test_decisions_of_any_values(tmp_path: Path, good: bytes, changes: dict, raw: bool):
+    path = tmp_path / "mine.sqlite"
+    for beside in tmp_path.glob("mine.sqlite*"):
+        beside.unlink()
+    path.write_bytes(good)
+    cells = [
+        json.dumps(value) if (name in AS_JSON and not raw) or isinstance(value, list | dict) else value
+        for name, value in changes.items()
+    ]
+    cells = [cell if not isinstance(cell, int) or abs(cell) < 2**63 else float(cell) for cell in cells]
+    cells = [cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in cells]
+    file = sqlite3.connect(path)
+    columns = ", ".join(f'"{name}" = ?' for name in changes)
+    file.execute(f"UPDATE decisions SET {columns}", cells)
+    file.commit()
+    file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    read("decisions", path, tmp_path / "out")
+
+
+def test_the_command_refuses_what_is_no_study(tmp_path: Path):
+    foreign = sqlite3.connect(tmp_path / "foreign.sqlite")
+    foreign.execute("CREATE TABLE decisions (id INTEGER)")
+    foreign.commit()
+    foreign.close()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text.sqlite").write_text("not a database, but long enough to be taken for one" * 10)
+    (tmp_path / "empty.sqlite").touch()
+    for name in (
+        "foreign.sqlite",
+        "folder",
+        "text.sqlite",
+        "empty.sqlite",
+        "missing",
+        "\x1b[31m",
+        "[/red]",
+        "/dev/zero",
+    ):
+        before = (tmp_path / name).read_bytes() if (tmp_path / name).is_file() else None
+        refused(tmp_path, "study", name)
+        if name not in ("missing", "\x1b[31m", "[/red]", "empty.sqlite"):
+            refused(tmp_path, "play", "--port", "0", "--no-browser", "--record", name)
+        assert before is None or (tmp_path / name).read_bytes() == before
+    assert command(tmp_path, "study", "--help").code == 0

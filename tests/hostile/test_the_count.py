@@ -1,0 +1,17 @@
+"""At least ten thousand cases of hostile input, and as many as are promised of each kind."""
+
+import pytest
+from hostility import CASES, RAN
+
+
+def test_there_are_ten_thousand_cases():
+    assert sum(CASES.values()) >= 10_000
+
+
+def test_all_were_tried(request: pytest.FixtureRequest):
+    """Only where all of this folder was run; files stand in the order of their names, this one last."""
+    if RAN.keys() != CASES.keys():
+        pytest.skip("only some of these tests were run")
+    short = {kind: (RAN[kind], number) for kind, number in CASES.items() if RAN[kind] < number}
+    assert short == {}
+    assert sum(RAN.values()) >= 10_000
