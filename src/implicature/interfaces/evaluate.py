@@ -5,6 +5,7 @@ import json as json_format
 import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from implicature.agents.dialogue import greedily, softly
@@ -37,10 +38,13 @@ def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> N
             for rtd in tables[0]
         }
     if json:
-        print(json_format.dumps(figures))
+        asked = {"novel": meeting.novel, "pictures": meeting.pictures}
+        print(json_format.dumps({**figures, **{name: value for name, value in asked.items() if value}}))
         return
-    spread, manner = figures.get("std", {}), ", speaker sampled" if sampled else ""
-    table = Table("", "value", title=f"{meeting.title}, {figures['games']:,} test games{manner}")
+    spread, manner = figures.get("std", {}), ", novel targets" if meeting.novel else ""
+    manner += ", speaker sampled" if sampled else ""
+    manner += f", pictures of {meeting.pictures}" if meeting.pictures else ""
+    table = Table("", "value", title=escape(f"{meeting.title}, {figures['games']:,} test games{manner}"))
     for name in ("accuracy", "hard_accuracy", "valid"):
         more = f" ± {100 * spread[name]:.2f}" if spread else ""
         table.add_row(name.replace("_", " "), f"{100 * figures[name]:.2f} %{more}")

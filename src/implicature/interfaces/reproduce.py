@@ -28,6 +28,7 @@ EXPERIMENTS = {
         "ceilings",
         "candidates",
         "rounds",
+        "robustness",
         "choices",
         "seconds",
     )
