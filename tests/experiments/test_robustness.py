@@ -18,7 +18,7 @@ from implicature.spaces.pictures import object_pictures
 from implicature.spaces.scenes import draw_objects
 
 USUAL, DRAWN = robustness.SETTINGS, (robustness.TO_LEARN, robustness.TO_TEST)
-SMALL = {"train_games": 2000, "pretraining": 60, "iterations": 5, "phases": 1, "batch": 32, "width": 4, "depth": 1}
+SMALL = {"train_games": 2000, "pretraining": 60, "phases": 0, "batch": 32, "width": 4, "depth": 1}
 
 
 def shaded(darker: int, copies: int) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
@@ -51,10 +51,10 @@ def test_both_pairs_play_the_same_games_in_clean_and_in_varied_pictures(runs: Pa
     assert [(row["learned"], row["tested"]) for row in rows] == [
         ("clean", "clean"), ("clean", "jittered"), ("jittered", "clean"), ("jittered", "jittered"),
     ]  # fmt: skip
-    # Even a minute of learning tells: better than one in four, and in the dark not as good as where it was learned.
+    # Words with a little meaning already: better than one in four; and the dark looks different.
     assert rows[0]["accuracy"] > 30
     assert rows[0]["accuracy"] != rows[1]["accuracy"]
-    assert "| exchange, grounded, objects-4 | jittered | 1 |" in robustness.render(rows)
+    assert "| exchange, grounded, objects-4 | jittered | clean | 1 |" in robustness.render(rows)
     looks = pairs.open_run(next(runs.glob("*jittered-0-0"))).setting.world.looks
     assert looks.shape == (576, 128, 128, 3)
 

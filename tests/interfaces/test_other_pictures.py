@@ -40,7 +40,7 @@ def seeing(squares: Path, draw_squares: Draw, tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("seeing")
     other = draw_squares(folder / "learned", asides=(1,))
     arguments = f"train --quiet --space {squares} --pictures {other} --candidates 3 --train-games 1000"
-    arguments += " --instances 0.75 --batch 64 --width 8 --depth 2 --phases 1 --iterations 250 --pretraining 250"
+    arguments += " --instances 0.75 --batch 64 --width 8 --depth 2 --phases 0 --pretraining 250"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             sys, "argv", ["implicature", *arguments.split(), "--learning-rate", "0.01", "--out", str(folder / "run")]

@@ -104,10 +104,15 @@ def test_other_labels_on_the_same_pictures_change_what_a_grounded_pair_sees_and_
     moved = [f"{labels[(7 * (i // 2) + 1) % 24 * 2]},{file}" for i, file in enumerate(files)]
     (other / "squares.csv").write_text("\n".join([head, *moved]))
 
+    short = replace(config(squares), grounded=is_grounded, pretraining=5, phases=0)
+
     def seen_of(folder: Path) -> list[np.ndarray]:
         """By both agents, once all there is before the first phase is learned, straight from the file."""
-        short = replace(config(folder), grounded=is_grounded, pretraining=5, phases=0)
-        run = trained(tmp_path / f"run-{folder.name}", short)
+        setting = setting_of(replace(short, space=str(folder)))
+        run = Run(tmp_path / f"run-{folder.name}", replace(setting, config=short))  # compiled once for both
+        run.folder.mkdir()
+        for _ in run.train():
+            pass
         sights = run.pair(0).sights(run.setting.world.looks)
         return [np.asarray(sights.hers), np.asarray(sights.his)]
 

@@ -56,14 +56,13 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
 
 
 def render(rows: list[Row]) -> str:
-    """A Markdown table: a line for each pair, the pictures of the test side by side."""
-    head = " | ".join(f"{name}: accuracy | hard | valid" for name in TESTED)
-    lines = [f"| setting | learned from | runs | {head} |", "|---" * (3 + 3 * len(TESTED)) + "|"]
+    """A Markdown table: what was learned from, and the pictures of the test one below the other."""
+    names = ("accuracy", "hard_accuracy", "valid")
+    lines = ["| setting | learned from | tested on | runs | accuracy | hard | valid |", "|---" * 7 + "|"]
     for setting in SETTINGS:
-        mine = [row for row in rows if row["setting"] == setting]
-        if mine:
-            parts = [[row for row in mine if row["tested"] == name] for name in TESTED]
-            cells = [mean_and_std(part, name) for part in parts for name in ("accuracy", "hard_accuracy", "valid")]
-            shown = setting.removesuffix(", jittered")
-            lines.append(f"| {shown} | {mine[0]['learned']} | {len(parts[0])} | {' | '.join(cells)} |")
+        for tested in TESTED:
+            if mine := [row for row in rows if (row["setting"], row["tested"]) == (setting, tested)]:
+                shown, learned = setting.removesuffix(", jittered"), mine[0]["learned"]
+                figures = " | ".join(mean_and_std(mine, name) for name in names)
+                lines.append(f"| {shown} | {learned} | {tested} | {len(mine)} | {figures} |")
     return "\n".join(lines)
