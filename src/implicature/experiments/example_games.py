@@ -131,6 +131,7 @@ def show_words(axis: Axes, space: Space, thought: Thought) -> None:
 def show_belief(axis: Axes, belief: float, is_target: bool, is_answer: bool) -> None:
     axis.bar([0], [belief], color=TARGET if is_target else SOFT, width=0.6)
     weight = "bold" if is_answer else "normal"
-    axis.text(0, min(belief + 0.05, 0.85), f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
+    height = belief + 0.05 if belief < 0.8 else belief - 0.15  # on the bar where there is no room above it
+    axis.text(0, height, f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
     axis.set(xlim=(-0.6, 0.6), ylim=(0, 1.05), xticks=[], yticks=[])
     axis.spines[["top", "right", "left"]].set_visible(False)
