@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -69,6 +71,40 @@ def can_draw() -> None:
         Stage(16).close()
     except ValueError as missing:
         pytest.skip(str(missing))
+
+
+COLOURS = {"red": (230, 30, 30), "green": (30, 200, 30), "blue": (30, 60, 230)}
+PLACES = {"upper-left": (6, 6), "upper-right": (6, 42), "lower-left": (42, 6), "lower-right": (42, 42)}
+SIZES = {"small": 6, "large": 14}
+Draw = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def draw_squares() -> Draw:
+    """24 squares in several pictures each, some a little aside: a folder as a user would make it."""
+    from PIL import Image
+
+    def draw(folder: Path, asides: tuple[int, ...] = (0, 2), side: int = 64, order: int = 1) -> Path:
+        folder.mkdir()
+        lines = ["colour,size,place,picture"]
+        for (colour, rgb), (size, length), (place, (row, column)) in product(
+            COLOURS.items(), SIZES.items(), PLACES.items()
+        ):
+            for aside in asides:
+                drawn = np.full((side, side, 3), 128, np.uint8)
+                drawn[row + aside : row + aside + length, column : column + length] = rgb
+                name = f"{colour}-{size}-{place}-{aside}.png"
+                Image.fromarray(drawn).save(folder / name)
+                lines.append(f"{colour},{size},{place},{name}")
+        (folder / "squares.csv").write_text("\n".join([lines[0], *lines[1:][::order]]), encoding="utf-8")
+        return folder
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def squares(draw_squares: Draw, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return draw_squares(tmp_path_factory.mktemp("squares") / "squares")
 
 
 class Server(NamedTuple):

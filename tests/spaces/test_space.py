@@ -1,11 +1,12 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from implicature.spaces import SPACES, Space, number_sets, objects
 from implicature.spaces.objects import CATEGORIES
-from implicature.spaces.space import check_pictures, space_of_sets
+from implicature.spaces.space import check_pictures, pictured, space_of_sets
 
 TWO = np.array([[True, False], [True, True]])
 
@@ -108,3 +109,28 @@ def test_what_are_no_pictures_of_the_instances_is_refused_in_one_sentence(shape,
 def test_a_space_checks_its_pictures():
     with pytest.raises(ValueError, match="0 pictures of 2 instances"):
         Space("s", ("a", "b"), TWO, pictures=np.zeros((2, 0, 8, 8, 3), np.uint8))
+
+
+def with_pictures(sets: list[list[str]], shade: int = 0) -> Space:
+    """Two pictures of each instance, all of one grey: ten times its number."""
+    grey = np.repeat(10 * np.arange(len(sets), dtype=np.uint8) + shade, 2).reshape(-1, 2, 1, 1, 1)
+    return replace(space_of_sets("things", sets), pictures=np.broadcast_to(grey, (len(sets), 2, 4, 4, 3)))
+
+
+def test_other_pictures_are_found_by_attributes_whatever_their_order():
+    space = space_of_sets("mine", [["blue", "box"], ["red", "box"], ["red", "cone"]])
+    # Theirs are 0: red cone, 10: something else, 20: box red, 30: blue box.
+    theirs = with_pictures([["red", "cone"], ["green", "cone"], ["box", "red"], ["blue", "box"]])
+    found = pictured(space, theirs)
+    assert (found.name, found.attributes) == ("mine", space.attributes)
+    assert found.pictures is not None
+    assert found.pictures.shape == (3, 2, 4, 4, 3)
+    assert found.pictures[:, 0, 0, 0, 0].tolist() == [30, 20, 0]
+
+
+def test_pictures_of_other_things_are_refused():
+    space = space_of_sets("mine", [["blue", "box"], ["red", "box"], ["red", "cone"]])
+    with pytest.raises(ValueError, match=r"no pictures of 2 of 3 instances, \{box, red\} first"):
+        pictured(space, with_pictures([["blue", "box"], ["green", "cone"]]))
+    with pytest.raises(ValueError, match="mine has no pictures"):
+        pictured(space, space)

@@ -9,35 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from PIL import Image
 
 from implicature.evaluation.play import summary
 from implicature.evaluation.runs import held_out_games, played_by
 from implicature.training.adaptation import iterate, learner, looking_step, new_pair
 from implicature.training.config import Config
 from implicature.training.run import Run, setting_of, start_run
-
-COLOURS = {"red": (230, 30, 30), "green": (30, 200, 30), "blue": (30, 60, 230)}
-PLACES = {"upper-left": (6, 6), "upper-right": (6, 42), "lower-left": (42, 6), "lower-right": (42, 42)}
-SIZES = {"small": 6, "large": 14}
-
-
-@pytest.fixture(scope="module")
-def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """24 squares in two pictures each, the second a little aside: a folder as a user would make it."""
-    folder = tmp_path_factory.mktemp("squares")
-    lines = ["colour,size,place,picture"]
-    for colour, rgb in COLOURS.items():
-        for size, side in SIZES.items():
-            for place, (row, column) in PLACES.items():
-                for aside in (0, 2):
-                    drawn = np.full((64, 64, 3), 128, np.uint8)
-                    drawn[row + aside : row + aside + side, column : column + side] = rgb
-                    name = f"{colour}-{size}-{place}-{aside}.png"
-                    Image.fromarray(drawn).save(folder / name)
-                    lines.append(f"{colour},{size},{place},{name}")
-    (folder / "squares.csv").write_text("\n".join(lines), encoding="utf-8")
-    return folder
 
 
 def config(squares: Path) -> Config:
@@ -114,3 +91,31 @@ def test_symbols_are_known_where_eyes_are_not_wanted_and_missed_where_there_are_
     assert setting_of(replace(config(squares), sight="symbols")).world.looks.shape == (24, 9)
     with pytest.raises(ValueError, match="no pictures"):
         setting_of(Config(sight="cached", train_games=100))
+
+
+@pytest.mark.parametrize("is_grounded", [False, True])
+def test_other_labels_on_the_same_pictures_change_what_a_grounded_pair_sees_and_no_other(
+    squares: Path, draw_squares, tmp_path: Path, is_grounded: bool
+):
+    # Instance k gets the attributes of 7 k + 1 modulo 24: of each once, and of none its own, as 6 k + 1 is odd.
+    other = draw_squares(tmp_path / "mislabelled")
+    head, *lines = (other / "squares.csv").read_text().splitlines()
+    labels, files = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
+    moved = [f"{labels[(7 * (i // 2) + 1) % 24 * 2]},{file}" for i, file in enumerate(files)]
+    (other / "squares.csv").write_text("\n".join([head, *moved]))
+
+    short = replace(config(squares), grounded=is_grounded, pretraining=5, phases=0)
+
+    def seen_of(folder: Path) -> list[np.ndarray]:
+        """By both agents, once all there is before the first phase is learned, straight from the file."""
+        setting = setting_of(replace(short, space=str(folder)))
+        run = Run(tmp_path / f"run-{folder.name}", replace(setting, config=short))  # compiled once for both
+        run.folder.mkdir()
+        for _ in run.train():
+            pass
+        sights = run.pair(0).sights(run.setting.world.looks)
+        return [np.asarray(sights.hers), np.asarray(sights.his)]
+
+    right, wrong = seen_of(squares), seen_of(other)
+    same = [np.array_equal(one, another) for one, another in zip(right, wrong, strict=True)]
+    assert same == [not is_grounded] * 2

@@ -12,6 +12,8 @@ wherever it is, and where it is one knows by where one looks (F-22). Teacher and
 Without eyes an agent knows candidates by their attributes.
 """
 
+from math import isqrt
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -63,6 +65,11 @@ class Eyes(eqx.Module):
         self.fine = Dense(3 * pixel**2, 32, keys[0]), Dense(4 * 32, 48, keys[1]), Dense(4 * 48, 64, keys[2])
         self.coarse = Dense(3 * 16, 16, keys[3]), Dense(4 * 16, 8, keys[4])
         self.out = Dense(9 * 64 + 16 * 8 + 2, FEATURES, keys[5])
+
+    @property
+    def side(self) -> int:
+        """Of the pictures that they see, in pixels."""
+        return COARSE * isqrt(self.fine[0].weight.shape[-2] // 3)
 
     def __call__(self, pictures: Pictures, waver: Offset | None = None) -> Features:
         """`waver` moves the gaze: in training eyes are not steady."""

@@ -62,6 +62,12 @@ def sights_between(teacher: Any, student: Any, space: Space) -> Sights:
             raise ValueError(f"These agents see pictures, but the space {space.name} has none.")
         variety = space.pictures.shape[1]
         pictures = jnp.asarray(space.pictures.reshape(-1, *space.pictures.shape[2:]))
+        for side in (one.side for one in eyes if one is not None):
+            if side != pictures.shape[1]:
+                raise ValueError(
+                    f"These agents see pictures of {side} × {side} pixels, but here they have {pictures.shape[1]} a "
+                    "side: draw or save them in that size."
+                )
     attributes = jnp.repeat(jnp.asarray(space.table, jnp.float32), variety, axis=0)
     hers, his = (attributes if one is None else eqx.filter_jit(seen)(one, pictures) for one in eyes)
     return Sights(hers, his, variety)

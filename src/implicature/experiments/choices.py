@@ -5,6 +5,7 @@ from pathlib import Path
 
 from implicature.experiments.pairs import EXCHANGE, PAPER, after_every_phase
 from implicature.experiments.pairs import KEY as RUN
+from implicature.experiments.pairs import SETTINGS as LEARNED
 from implicature.experiments.rows import Row, mean_and_std
 from implicature.training.config import Config
 
@@ -26,6 +27,19 @@ CHANGES: dict[str, dict[str, object]] = {
     "F-19 from the answer he gave": {"answers": "one"},
     "F-20 meanings may change": {"lexicon": False},
 }
+EYES: dict[str, dict[str, dict[str, object]]] = {
+    "exchange, grounded, objects-4": {
+        "as usual": {},
+        "F-23 eyes learn from the game": {"sight": "end-to-end"},
+        "F-24 eyes stay, but meanings may change": {"lexicon": False},
+    },
+    "exchange, ungrounded, objects-4": {
+        "as usual": {},
+        "F-23 eyes learn from the game": {"sight": "end-to-end"},
+        "F-23 eyes learn from the game alone": {"sight": "end-to-end", "pretraining": 0},
+    },
+}
+"""Choices that only those who see have."""
 GROUNDED = ("F-17", "F-20")
 """Choices that only a grounded pair has."""
 RUNS = 2
@@ -45,6 +59,11 @@ SETTINGS: dict[str, Config] = {
     for change, changes in CHANGES.items()
     if ((config := changed(usual, changes)) != usual or not changes)
     and (usual.grounded or not change.startswith(GROUNDED))
+}
+SETTINGS |= {
+    f"{name}: {change}": changed(LEARNED[name], changes)
+    for name, all_changes in EYES.items()
+    for change, changes in all_changes.items()
 }
 
 

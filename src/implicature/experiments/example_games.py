@@ -42,10 +42,15 @@ def telling_game(run: Run, level: int = 1) -> Game:
     return jax.tree.map(lambda leaf: leaf[pick], games)
 
 
+def as_shown(run: Run, game: Game) -> Game:
+    """With looks for candidates: where instances have several pictures, the same one of each every time."""
+    return run.setting.world.shown(jax.random.key(0), game)
+
+
 def thoughts(run: Run, game: Game) -> list[Thought]:
     """Before the first phase and after each."""
     setting = run.setting
-    shown = setting.world.shown(jax.random.key(0), game)
+    shown = as_shown(run, game)
     beta = beta_of(setting.config, setting.rules)
     found = []
     for phase in range(setting.config.phases + 1):
@@ -61,33 +66,40 @@ def thoughts(run: Run, game: Game) -> list[Thought]:
     return found
 
 
-def draw_game(space: Space, game: Game, found: list[Thought]) -> Figure:
-    """One game as a figure of its own."""
+def draw_game(run: Run, game: Game, found: list[Thought]) -> Figure:
+    """One game as a figure of its own, in the pictures that it was played with."""
+    looks = np.asarray(as_shown(run, game).candidates) % run.setting.world.variety
     size = 1.5 * len(game.candidates) + 2.5, 1.15 * (len(found) + 1) + 0.6
     figure = Figure(figsize=size, layout="constrained")
-    draw_in(figure, space, np.asarray(game.candidates), int(game.target), found)
+    draw_in(figure, run.setting.space, np.asarray(game.candidates), int(game.target), found, looks)
     return figure
 
 
 def draw_in(
-    place: FigureBase, space: Space, candidates: Int[np.ndarray, " candidates"], target: int, found: list[Thought]
+    place: FigureBase,
+    space: Space,
+    candidates: Int[np.ndarray, " candidates"],
+    target: int,
+    found: list[Thought],
+    looks: Int[np.ndarray, " candidates"] | None = None,
 ) -> None:
-    """A row a phase under the candidates: her words on the left, his belief below each candidate."""
+    """A row a phase under the candidates: her words on the left, his belief below each candidate. `looks` tells which
+    of its pictures each candidate is shown in, by default the first."""
     columns, rows = len(candidates) + 1, len(found) + 1
     axes = place.subplots(rows, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
     axes[0, 0].axis("off")
-    for axis, instance in zip(axes[0, 1:], candidates, strict=True):
-        show_instance(axis, space, int(instance), bool(instance == candidates[target]))
+    for i, axis in enumerate(axes[0, 1:]):
+        show_instance(axis, space, int(candidates[i]), i == target, 0 if looks is None else int(looks[i]))
     for row, thought in zip(axes[1:], found, strict=True):
         show_words(row[0], space, thought)
         for i, axis in enumerate(row[1:]):
             show_belief(axis, float(thought.belief[i]), i == target, i == int(np.argmax(thought.belief)))
 
 
-def show_instance(axis: Axes, space: Space, instance: int, is_target: bool) -> None:
+def show_instance(axis: Axes, space: Space, instance: int, is_target: bool, look: int) -> None:
     axis.set(xticks=[], yticks=[])
     if space.pictures is not None:
-        axis.imshow(space.pictures[instance, 0])
+        axis.imshow(space.pictures[instance, look])
     else:
         words = space.labels[instance] if space.labels else "\n".join(wrapped(space.names(instance)))
         axis.text(
@@ -123,6 +135,7 @@ def show_words(axis: Axes, space: Space, thought: Thought) -> None:
 def show_belief(axis: Axes, belief: float, is_target: bool, is_answer: bool) -> None:
     axis.bar([0], [belief], color=TARGET if is_target else SOFT, width=0.6)
     weight = "bold" if is_answer else "normal"
-    axis.text(0, min(belief + 0.05, 0.85), f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
+    height = belief + 0.05 if belief < 0.8 else belief - 0.15  # on the bar where there is no room above it
+    axis.text(0, height, f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
     axis.set(xlim=(-0.6, 0.6), ylim=(0, 1.05), xticks=[], yticks=[])
     axis.spines[["top", "right", "left"]].set_visible(False)

@@ -163,8 +163,9 @@ def reproduce(
     Args:
         experiment: table-1, table-2, table-3, figure-2, figure-3, figure-4 (the paper's, which share their pairs),
             pairs (all of them, and some beyond), ceilings (exact players in the paper's four games), candidates
-            (trained with 4, playing with 2 to 12), rounds (games of up to four), choices (one thing changed at a time),
-            seconds (until the paper's accuracy: with --jobs 1 on an idle machine).
+            (trained with 4, playing with 2 to 12), rounds (games of up to four), robustness (clean pictures and
+            varied ones), choices (one thing changed at a time), seconds (until the paper's accuracy: with --jobs 1 on
+            an idle machine).
         games: Test games in each cell.
         jobs: Tasks at once, each on a core of its own (1: one task on all cores); by default 2 on this machine, and as
             many as it has room for on a cluster.

@@ -38,9 +38,12 @@ def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> N
             for rtd in tables[0]
         }
     if json:
-        print(json_format.dumps(figures))
+        asked = {"novel": meeting.novel, "pictures": meeting.pictures}
+        print(json_format.dumps({**figures, **{name: value for name, value in asked.items() if value}}))
         return
-    spread, manner = figures.get("std", {}), ", speaker sampled" if sampled else ""
+    spread, manner = figures.get("std", {}), ", novel targets" if meeting.novel else ""
+    manner += ", speaker sampled" if sampled else ""
+    manner += f", pictures of {meeting.pictures}" if meeting.pictures else ""
     table = Table("", "value", title=escape(f"{meeting.title}, {figures['games']:,} test games{manner}"))
     for name in ("accuracy", "hard_accuracy", "valid"):
         more = f" ± {100 * spread[name]:.2f}" if spread else ""

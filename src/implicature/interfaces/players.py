@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,8 +25,9 @@ from implicature.agents.perception import Sights
 from implicature.evaluation.runs import held_out_games, sights_between
 from implicature.games import Game, Rules, check_number
 from implicature.interfaces.sides import Sides
+from implicature.spaces import Space
 from implicature.training.config import Config
-from implicature.training.run import Run, Setting, open_run, setting_of
+from implicature.training.run import Run, Setting, in_pictures_of, open_run, setting_of
 
 Side = Literal["teacher", "student"]
 DEPTHS = {"exact": 3, "literal": 0}
@@ -42,6 +43,10 @@ class Meeting:
     games: Game
     pairs: list[tuple[Any, Any]]
     """A teacher and a student each."""
+    novel: bool = False
+    """Whether targets were held out from training."""
+    pictures: str | None = None
+    """Other pictures than those of the setting, by the name they were asked for."""
 
     def sights(self, teacher: Any, student: Any) -> Sights:
         return sights_between(teacher, student, self.setting.space)
@@ -161,6 +166,13 @@ def players(sides: Sides, setting: Setting, rules: Rules, names: dict[Side, str]
     return [(hers[i % len(hers)], his[i % len(his)]) for i in range(number)]
 
 
+def other_pictures(setting: Setting, pairs: list[tuple], name: str) -> Space:
+    """The space in the pictures asked for, if there are eyes to see them."""
+    if all(agent.eyes is None for pair in pairs for agent in pair):
+        raise ValueError("These agents know candidates by their attributes, not by --pictures: leave that out.")
+    return in_pictures_of(setting.space, name)
+
+
 def meeting(sides: Sides) -> Meeting:
     """Both players and their games."""
     names: dict[Side, str] = {}
@@ -173,12 +185,14 @@ def meeting(sides: Sides) -> Meeting:
     runs = {of[0]: open_run(of[0]) for of in map(run_named, names.values()) if of is not None}
     asked = {name: getattr(sides, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
     setting = together(runs) if runs else setting_of(Config(**asked, train_games=1))
-    games = held_out_games(setting, sides.games, sides.seed, sides.candidates)
+    games = held_out_games(setting, sides.games, sides.seed, sides.candidates, novel=sides.novel)
     rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
     pairs = players(sides, setting, rules, names, runs)
+    if sides.pictures is not None:
+        setting = replace(setting, space=other_pictures(setting, pairs, sides.pictures))
     if names["teacher"] != names["student"]:
         title = f"{names['teacher']} teaches {names['student']}"
     else:
         phase = setting.config.phases if sides.phase is None else sides.phase
         title = f"{names['teacher']}: phase {phase}" if runs else f"{names['teacher']} with {names['student']}"
-    return Meeting(title, setting, rules, games, pairs)
+    return Meeting(title, setting, rules, games, pairs, sides.novel, sides.pictures)

@@ -36,6 +36,7 @@ EXPERIMENTS = {
         "ceilings",
         "candidates",
         "rounds",
+        "robustness",
         "choices",
         "seconds",
     )

@@ -22,6 +22,10 @@ class Sides:
     """Another seed draws other games."""
     phase: int | None = None
     """Runs as they were after this phase; by default the last."""
+    novel: bool = False
+    """Targets that training held out, among any candidates, for runs with --instances below 1 (the paper's table 3)."""
+    pictures: str | None = None
+    """Other pictures of the same things for pairs who see: a folder, or "objects" for those of the package."""
     candidates: int | None = None
     """Another number of candidates than in training."""
     game: str = "numbers-4"

@@ -23,7 +23,7 @@ from implicature.interfaces.transcript import example
 from implicature.interfaces.writing import check_folder
 from implicature.training.adaptation import beta_of
 from implicature.training.config import Config
-from implicature.training.run import Run, open_run, start_run
+from implicature.training.run import Run, named_phase, open_run, start_run
 
 BASELINE_PRESET = {
     "iterations": 100_000, "batch": 128, "phases": 1, "grounded": False, "learning_rate": 1e-3, "every_target": False,
@@ -81,7 +81,7 @@ def watch_training(run: Run, quiet: bool) -> None:
     with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         task = bar.add_task("compiling …", total=sum(stage.iterations for stage in run.stages))
         for now in run.train(say):
-            what = "grounding" if now.stage.phase == 0 else f"phase {now.stage.phase}"
+            what = named_phase(run.setting.config, now.stage.phase)
             mean = {name: float(np.mean(values)) for name, values in now.info.items()}
             shown = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in mean.items())
             bar.update(task, completed=now.done, description=f"{what}, {now.stage.agent}:  {shown}")

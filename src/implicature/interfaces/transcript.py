@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from implicature.agents.dialogue import dialogue, greedily
-from implicature.experiments.example_games import draw_game, telling_game, thoughts
+from implicature.experiments.example_games import as_shown, draw_game, telling_game, thoughts
 from implicature.games import Game
 from implicature.training.adaptation import Pair, views
 from implicature.training.run import Run
@@ -17,7 +17,7 @@ def transcript(pair: Pair, run: Run, game: Game) -> str:
     """What is said and thought in one game."""
     setting = run.setting
     space, rules = setting.space, setting.rules
-    shown = views(setting.world.shown(jax.random.key(0), game), eqx.filter_jit(pair.sights)(setting.world.looks))
+    shown = views(as_shown(run, game), eqx.filter_jit(pair.sights)(setting.world.looks))
     played = eqx.filter_jit(dialogue)(
         jax.random.key(0), pair.teacher, pair.student, shown, rules, greedily, greedily, told=False
     )
@@ -46,6 +46,6 @@ def example(run: Run, console: Console) -> None:
             console.print(f"  {when}: {transcript(run.pair(phase), run, game)}", highlight=False, markup=False)
     picture = run.folder / "example.png"
     if not picture.exists():
-        draw_game(space, game, thoughts(run, game)).savefig(picture, dpi=130)
+        draw_game(run, game, thoughts(run, game)).savefig(picture, dpi=130)
     console.print(f"  The game in pictures, phase by phase: {picture}", highlight=False, markup=False, soft_wrap=True)
     console.print()

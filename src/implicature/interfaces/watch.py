@@ -16,7 +16,7 @@ from implicature.evaluation.runs import held_out_games, played_by
 from implicature.games import check_number
 from implicature.interfaces.writing import check_picture
 from implicature.training.metrics import METRICS
-from implicature.training.run import Run, open_run
+from implicature.training.run import Run, named_phase, open_run
 
 COLOURS = plt.get_cmap("viridis")
 
@@ -73,7 +73,7 @@ def draw_metrics(axes: Axes, run: Run, names: tuple[str, ...], metrics: dict[str
         axes.axvline(start, color="0.85", linewidth=0.8, zorder=0)
         if stage.phase != named:
             named = stage.phase
-            name = f"phase {stage.phase}" if stage.phase else "grounding"
+            name = named_phase(run.setting.config, stage.phase)
             axes.text(start, 1.01, f" {name}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.4")
         start += stage.iterations
     axes.set(xlabel="iteration", title=title + "\n")
@@ -90,7 +90,7 @@ def watch(folder: Path, games: int, out: Path | None) -> None:
     figure, (levels, accuracy, losses) = plt.subplots(1, 3, figsize=(15, 4.5), constrained_layout=True)
     found = draw_levels(levels, run, games)
     draw_metrics(accuracy, run, ("accuracy", "reward"), metrics, "validation accuracy and reward in training")
-    names = ("q_loss", "obverter_loss", "speaker_loss", "student_loss", "grounding_loss")
+    names = ("q_loss", "obverter_loss", "speaker_loss", "student_loss", "grounding_loss", "looking_loss")
     draw_metrics(losses, run, names, metrics, "losses")
     figure.savefig(path, dpi=130)
     plt.close(figure)

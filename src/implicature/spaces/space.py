@@ -1,7 +1,7 @@
 """A space Ω is a 0/1 table, instances × attributes; a message names one attribute, so it has as many messages."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, UInt8
@@ -77,6 +77,22 @@ def check_pictures(pictures: np.ndarray, instances: int) -> None:
             f"{pictures.shape[1]} pictures of {len(pictures)} instances, {pictures.shape[2]} × {pictures.shape[3]} "
             f"pixels, for {instances} instances: give each at least one that is not empty."
         )
+
+
+def pictured(space: Space, other: Space) -> Space:
+    """The space with the pictures that another has of the same instances: those with the same attributes, by name."""
+    if other.pictures is None:
+        raise ValueError(f"The space {other.name} has no pictures: name a folder of some.")
+    row = {frozenset(other.names(i)): i for i in range(other.instances)}
+    rows = [row.get(frozenset(space.names(i))) for i in range(space.instances)]
+    found = [i for i in rows if i is not None]
+    if len(found) < len(rows):
+        missing = space.label(rows.index(None))
+        raise ValueError(
+            f"The space {other.name} has no pictures of {len(rows) - len(found)} of {len(rows)} instances, {missing} "
+            "first: name pictures of the same things."
+        )
+    return replace(space, pictures=other.pictures[found])
 
 
 def space_of_sets(name: str, sets: list[list[str]], categories: tuple[str, ...] | None = None) -> Space:

@@ -52,6 +52,8 @@ def check_config(config: Config) -> None:
             f"A temperature of {config.temperature} is not from {1 / STRONGEST:g} to {STRONGEST:g}: "
             "1 leaves scores as they are."
         )
+    if config.pictures is not None and config.sight == "symbols":
+        raise ValueError("With --sight symbols nobody sees --pictures: leave out one of them.")
     if config.method != "pragmatic" and config.rounds != 1:
         raise ValueError(f"The agents of {config.method} have one message a game: leave --rounds at 1.")
     for name in ("beta", "obverter", "calibration", "entropy"):

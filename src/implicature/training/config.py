@@ -13,6 +13,8 @@ class Config:
     space: str | None = None
     """A space of your own instead: a CSV or JSON file, or a folder of pictures with a CSV (then say how many
     --candidates)."""
+    pictures: str | None = None
+    """Other pictures of the same things: a folder, such as `implicature render --jitter` makes (F-25)."""
     candidates: int | None = None
     """Candidates in a game; by default those of the named game."""
     rounds: int = 1
@@ -49,7 +51,7 @@ class Config:
     iterations: int = 1_000
     """Iterations of each half phase (paper: 10,000), or of each phase of a baseline (paper: 100,000 in all)."""
     pretraining: int = 3_000
-    """Iterations of Bayesian pretraining, for a grounded pair."""
+    """Iterations of Bayesian pretraining, for a grounded pair, or of looking, for one that sees (F-23)."""
     batch: int = 256
     """Sets of candidates an iteration (authors' code: 128) (F-10)."""
     every_target: bool = True

@@ -28,8 +28,9 @@ from implicature.agents.checkpoint import load_tree, read_notes, save_tree, writ
 from implicature.agents.dialogue import dialogue, greedily
 from implicature.agents.perception import Looks, Sights
 from implicature.games import Game, Rules, check_games, check_split, draw_games, named_game, split_instances
-from implicature.spaces import Space
+from implicature.spaces import SPACES, Space
 from implicature.spaces.files import load_space
+from implicature.spaces.space import pictured
 from implicature.training.adaptation import (
     Learner,
     Pair,
@@ -80,6 +81,11 @@ def stages(config: Config, in_pictures: bool = False) -> list[Stage]:
     return grounding + [Stage(i, agent, config.iterations) for i in range(1, config.phases + 1) for agent in agents]
 
 
+def named_phase(config: Config, phase: int) -> str:
+    """What is learned before the first phase is meanings, or, without these, to see."""
+    return f"phase {phase}" if phase else "grounding" if config.grounded else "looking"
+
+
 def first_of(config: Config) -> Literal["teacher", "student"]:
     """Who adapts first in a phase (F-17)."""
     if config.first == "auto":
@@ -109,7 +115,12 @@ def space_of(config: Config) -> tuple[Space, int]:
             raise ValueError(f"How many candidates of {config.space} make a game? Say it with --candidates.")
         candidates = config.candidates
     check_games(space, candidates)
-    return space, candidates
+    return space if config.pictures is None else in_pictures_of(space, config.pictures), candidates
+
+
+def in_pictures_of(space: Space, name: str) -> Space:
+    """The space in other pictures of its instances: a folder's, or those that come with a space of the package."""
+    return pictured(space, SPACES[name]() if name in SPACES else load_space(name))
 
 
 def instances_of(config: Config, space: Space, seen: bool) -> Int[Array, " instances"]:
