@@ -47,4 +47,4 @@ def test_quick_rows_and_runs_have_folders_of_their_own(tmp_path):
         assert small.rows(name).parent == tmp_path / "rows" / "quick"
         assert full.rows(name).parent == tmp_path / "rows"
     assert small.trained() != full.trained()
-    assert module_of("table-1").ROWS == full.rows("table-1").stem
+    assert full.rows("table-1").stem == module_of("table-1").ROWS

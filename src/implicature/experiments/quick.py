@@ -18,7 +18,6 @@ SETTINGS = (
     "exchange, grounded, numbers-4",
     "la-2017, grounded, numbers-4",
     "exchange, grounded, numbers-7",
-    "exchange, grounded, numbers-7, four rounds",
     "exchange, grounded, objects-4",
     "exchange, novel targets, objects-4",
     "la-2017, novel targets, objects-4",
