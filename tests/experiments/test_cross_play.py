@@ -9,8 +9,8 @@ from implicature.experiments import cross_play, pairs
 from implicature.training.config import Config
 
 GROUNDED, UNGROUNDED = "exchange, grounded, numbers-4", "la-2018, ungrounded, numbers-4"
-TINY = Config(train_games=2000, pretraining=250, phases=0, batch=16, width=4, depth=1)
-CODE = replace(TINY, method="la-2018", grounded=False, phases=1, iterations=500, width=8, batch=32)
+TINY = Config(train_games=2000, pretraining=500, phases=0, batch=32, width=8, depth=1)
+CODE = replace(TINY, method="la-2018", grounded=False, phases=1, iterations=1000)
 
 
 def test_who_was_taught_what_words_mean_understands_strangers_and_who_made_a_code_does_not(
@@ -23,13 +23,10 @@ def test_who_was_taught_what_words_mean_understands_strangers_and_who_made_a_cod
         setting: {(row["teacher"], row["student"]): row["accuracy"] for row in mine} for setting, mine in rows.items()
     }
     assert found[GROUNDED].keys() == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    # Literal meanings find about 80 % with whoever was taught them; a code of one's own is a guess of one in four.
-    assert min(found[GROUNDED].values()) > 60
-    assert (
-        max(found[UNGROUNDED][0, 1], found[UNGROUNDED][1, 0])
-        < 40
-        < min(found[UNGROUNDED][0, 0], found[UNGROUNDED][1, 1])
-    )
+    # Literal meanings are the same for whoever was taught them; with another's code one guesses, one in four.
+    for hers, his in ((0, 1), (1, 0)):
+        assert found[GROUNDED][hers, his] > 0.75 * found[GROUNDED][hers, hers] > 35
+        assert found[UNGROUNDED][hers, his] < 0.75 * found[UNGROUNDED][hers, hers]
     own = (found[GROUNDED][0, 0] + found[GROUNDED][1, 1]) / 2
     table = cross_play.render(rows[GROUNDED] + rows[UNGROUNDED]).splitlines()
     assert table[2].startswith(f"| numbers-4 | grounded | ours, exchange network | {own:.2f} ± ")
