@@ -76,6 +76,8 @@ def draw_in(
     columns, rows = len(candidates) + 1, len(found) + 1
     axes = place.subplots(rows, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
     axes[0, 0].axis("off")
+    told = "left: what she would\nsay of the target;\nbelow each candidate:\nwhat he then believes"
+    axes[0, 0].text(0, 0.5, told, va="center", fontsize=8, color=INK, transform=axes[0, 0].transAxes)
     for axis, instance in zip(axes[0, 1:], candidates, strict=True):
         show_instance(axis, space, int(instance), bool(instance == candidates[target]))
     for row, thought in zip(axes[1:], found, strict=True):
@@ -119,6 +121,6 @@ def show_words(axis: Axes, space: Space, thought: Thought) -> None:
 def show_belief(axis: Axes, belief: float, is_target: bool, is_answer: bool) -> None:
     axis.bar([0], [belief], color=TARGET if is_target else SOFT, width=0.6)
     weight = "bold" if is_answer else "normal"
-    axis.text(0, min(belief + 0.05, 0.85), f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
-    axis.set(xlim=(-0.6, 0.6), ylim=(0, 1.05), xticks=[], yticks=[])
+    axis.text(0, belief + 0.05, f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
+    axis.set(xlim=(-0.6, 0.6), ylim=(0, 1.3), xticks=[], yticks=[])
     axis.spines[["top", "right", "left"]].set_visible(False)
