@@ -37,9 +37,16 @@ def test_a_baseline_has_rows_like_ours_and_tables_tell_the_papers_beside(
     assert 0 < abs(after["sampled_accuracy"] - after["accuracy"]) < 40
     # Table 2: 81.5 in identical games, 59.5 in equivalent ones; a tiny pair is not as good.
     lines = table_2.render([before, after]).splitlines()
-    assert f"| identical games: Lazaridou et al. 2018 | {after['accuracy']:.2f} ± 0.00 ▽ (81.5) |" in lines[3]
-    assert f"{after['equivalent_accuracy']:.2f} ± 0.00" in lines[2]
-    assert "(59.5)" in lines[2]
+    told = {line.split(" | ")[0].strip("| "): line for line in lines}
+    accuracy, equivalent = after["accuracy"], after["equivalent_accuracy"]
+    assert f"| {accuracy:.2f} ± 0.00 ▽ (81.5) | – |" in told["identical games: Lazaridou et al. 2018"]
+    assert f"| {equivalent:.2f} ± 0.00 " in told["equivalent games: Lazaridou et al. 2018"]
+    assert "(59.5)" in told["equivalent games: Lazaridou et al. 2018"]
+    # What has no rows so far is said, not left out.
+    assert (
+        told["identical games: ours, exchange network"]
+        == "| identical games: ours, exchange network " + "| – " * 4 + "| 0 of 6 |"
+    )
 
 
 def rows_of(setting: str, found: list[float]) -> list[Row]:
@@ -58,13 +65,55 @@ def test_the_t_test_is_paired_by_split_and_run():
     names = "exchange, ungrounded, numbers-4", "la-2017, ungrounded, numbers-4"
     rows = rows_of(names[0], ours) + rows_of(names[1], theirs)
     # The differences' mean is 1.5, their standard error √(0.3 / 6) = 0.2236: t = 6.708, 5 degrees of freedom.
-    assert better(rows, *names) == pytest.approx(0.000558, abs=2e-5)
-    assert better(rows, *reversed(names)) == pytest.approx(1 - 0.000558, abs=2e-5)
+    found, reverse = better(rows, *names), better(rows, *reversed(names))
+    assert found is not None
+    assert reverse is not None
+    assert found.p == pytest.approx(0.000558, abs=2e-5)
+    assert reverse.p == pytest.approx(1 - 0.000558, abs=2e-5)
+    assert found.runs == 6
+    # As they come from a file or from a run that has just ended: the same pairs.
+    read = [{name: str(value) for name, value in row.items()} for row in rows_of(names[1], theirs)]
+    assert better(rows_of(names[0], ours) + read, *names) == found
     told = table_1.render(rows)
     # The paper has 98.9 for ours and 96.8 for theirs.
     assert "| total: ours, exchange network | 82.00 ± 8.23 ▽ (98.9) |" in told
-    assert "| ours, exchange network above Lazaridou et al. 2017 | < 0.001 |" in told
+    assert "| total: ours, exchange network above Lazaridou et al. 2017 | < 0.001 (n = 6) | – |" in told
+    # Hard accuracy is 80 in every run of both: no differences, no test.
+    assert "| hard: ours, exchange network above Lazaridou et al. 2017 | – (n = 6) | – |" in told
     assert "| total: exact recursion of depth 10 | 99.50 |" in told
+
+
+def test_runs_that_the_other_has_not_made_so_far_are_left_out_of_the_t_test():
+    names = "exchange, ungrounded, numbers-4", "la-2017, ungrounded, numbers-4"
+    ours, theirs = rows_of(names[0], [90.0, 92.0, 91.0]), rows_of(names[1], [88.0, 89.0])
+    found = better(ours + theirs, *names)
+    # Differences 2 and 3: mean 2.5, standard error 0.5, t = 5, 1 degree of freedom: p = 1/2 − arctan(5)/π.
+    assert found is not None
+    assert (found.p, found.runs) == (pytest.approx(0.5 - 1.373400767 / 3.141592654), 2)
+    assert better(ours + theirs[:1], *names) is None
+
+
+def test_exact_players_stand_in_table_1_beside_what_was_learned():
+    rows = rows_of("exchange, ungrounded, numbers-4", [99.0])
+    ceilings = [
+        {"game": "numbers-4", "player": player, "depth": depth, "accuracy": total, "hard_accuracy": hard}
+        for player, depth, total, hard in (
+            ("share β=10", "0", "92.8", "71.6"),
+            ("share β=10", "3", "99.75", "99.03"),
+            ("best response", "10", "99.3", "97.2"),
+            ("no-clash", "", "100", "99.99"),
+        )
+    ]
+    told = table_1.render(rows, ceilings)
+    assert "| total: literal, exact recursion of depth 0 | 92.80 | – | – | – | |" in told
+    assert "| hard: exact recursion of depth 3 | 99.03 |" in told
+    assert "| total: hard iterated best response | 99.30 |" in told
+    assert "| hard: no-clash, the ceiling of true words | 99.99 |" in told
+    assert "| total: ours, exchange network | 99.00 ± 0.00 ▲ (98.9) | – | – | – | 0 to 1 of 6 |" in told
+
+
+def test_no_rows_no_table():
+    assert table_1.render([]) == table_2.render([]) == table_3.render([]) == ""
 
 
 def test_every_pair_of_the_tables_is_among_those_that_are_trained():

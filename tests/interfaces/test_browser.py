@@ -15,6 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from implicature.interfaces.play.record import decisions
+from implicature.interfaces.report import report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SHOTS = os.environ.get("IMPLICATURE_SCREENSHOTS")
@@ -235,3 +236,17 @@ def test_who_agrees_is_recorded_until_the_tab_is_closed_and_who_does_not_is_not(
         kept = decisions(file)
     assert [(one.participant, one.role, one.right, one.said) for one in kept] == [("P07", "student", True, ["blue"])]
     assert 0 < kept[0].milliseconds < 90_000
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_report_is_read_on_a_phone_and_asks_for_nothing_outside(new_page: NewPage, tmp_path: Path, dark: bool):
+    report(Path(__file__).parents[2] / "results", False, tmp_path / "report.html", False, None)
+    page, asked = new_page(390, 800, dark=dark), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert [address for address in asked if not address.startswith(("file:", "data:"))] == []
+    # Tables are wider than a phone and scroll in their own frames; the page itself does not.
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate("[...document.images].every(image => image.naturalWidth > 500)")
+    light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(247, 245, 240)"
+    assert light != dark

@@ -1,5 +1,6 @@
 """Experiments run task by task and go on where they were left."""
 
+import json
 import subprocess
 import sys
 import time
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from implicature.experiments import pairs
 from implicature.experiments.rows import Row, read_rows, write_rows
 from implicature.interfaces.reproduce import unfinished
 
@@ -33,6 +35,35 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
     # Where there is no terminal, a line when a task ends.
     assert "1/1 numbers-4: done in " in first.stderr
     assert again.stderr == ""
+
+
+def test_quick_rows_stay_apart_and_say_so(tmp_path: Path):
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--only", "numbers-4"]
+    command += ["--games", "50", "--quick", "--out"]
+    done = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("QUICK: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["quick"]
+    assert {row["quick"] for row in read_rows(tmp_path / "quick" / "ceilings.csv")} == {"yes"}
+    # Nor can others be put among them.
+    refused = subprocess.run([*command, tmp_path / "quick"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "stay apart" in refused.stderr
+
+
+def test_all_of_it_at_once_shows_what_is_there_and_does_nothing_twice(tmp_path: Path):
+    results = Path(__file__).parents[2] / "results"
+    for name in ("ceilings.csv", "pairs.csv"):
+        (tmp_path / name).write_bytes((results / name).read_bytes())
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "all", "--out", tmp_path]
+    done = subprocess.run([*command, "--only", "no such task"], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "hard iterated best response" in done.stdout
+    assert "level none" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"ceilings.csv", "pairs.csv", "figure-3.png"}
+    assert (tmp_path / "pairs.csv").read_bytes() == (results / "pairs.csv").read_bytes()
+    planned = subprocess.run([*command, "--plan", "2", "--json"], capture_output=True, text=True, check=True)
+    # Every pair once, and the twins of many rounds that only `rounds` trains.
+    assert json.loads(planned.stdout)["tasks"] == len(pairs.tasks()) + 6
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")

@@ -88,6 +88,8 @@ def draw_in(
     columns, rows = len(candidates) + 1, len(found) + 1
     axes = place.subplots(rows, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
     axes[0, 0].axis("off")
+    told = "left: what she would\nsay of the target;\nbelow each candidate:\nwhat he then believes"
+    axes[0, 0].text(0, 0.5, told, va="center", fontsize=8, color=INK, transform=axes[0, 0].transAxes)
     for i, axis in enumerate(axes[0, 1:]):
         show_instance(axis, space, int(candidates[i]), i == target, 0 if looks is None else int(looks[i]))
     for row, thought in zip(axes[1:], found, strict=True):
@@ -135,7 +137,6 @@ def show_words(axis: Axes, space: Space, thought: Thought) -> None:
 def show_belief(axis: Axes, belief: float, is_target: bool, is_answer: bool) -> None:
     axis.bar([0], [belief], color=TARGET if is_target else SOFT, width=0.6)
     weight = "bold" if is_answer else "normal"
-    height = belief + 0.05 if belief < 0.8 else belief - 0.15  # on the bar where there is no room above it
-    axis.text(0, height, f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
-    axis.set(xlim=(-0.6, 0.6), ylim=(0, 1.05), xticks=[], yticks=[])
+    axis.text(0, belief + 0.05, f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)
+    axis.set(xlim=(-0.6, 0.6), ylim=(0, 1.3), xticks=[], yticks=[])
     axis.spines[["top", "right", "left"]].set_visible(False)

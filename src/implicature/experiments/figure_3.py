@@ -56,17 +56,23 @@ def draw(rows: list[Row]) -> Figure:
 
 
 def draw_panel(axis: Axes, phases: list[list[Row]]) -> None:
+    """Targets without a level stand by themselves: no number of thoughts leads to them."""
+    shown = [level for level in LEVELS if any(level in told_levels(mine) for mine in phases)]
+    axis.set_xticks(range(len(shown)), shown)
+    axis.set(xlabel="level of the target", xlim=(-0.5, max(1, len(shown)) - 0.5))
+    axis.grid(alpha=0.25)
+    if not shown:
+        axis.text(0.5, 0.5, "no rows so far", ha="center", va="center", transform=axis.transAxes, color="#888888")
     for phase, mine in enumerate(phases):
         levels = told_levels(mine)
-        if levels:
-            found = [mean(mine, f"level_{level}") for level in levels]
-            spread = [np.std([float(row[f"level_{level}"]) for row in mine]) for level in levels]
-            colour = (0.15, 0.35, 0.55, 0.25 + 0.75 * phase / max(1, len(phases) - 1))
-            label = "before" if phase == 0 else f"phase {phase}"
-            places = [len(LEVELS) - 1 if level == "none" else int(level) for level in levels]
-            axis.errorbar(places, found, spread, color=colour, marker="o", markersize=3.5, capsize=2, label=label)
-    axis.set_xticks(range(len(LEVELS)), [*LEVELS[:-1], "none"])
-    axis.set_xlabel("level of the target")
-    axis.grid(alpha=0.25)
+        colour = (0.15, 0.35, 0.55, 0.25 + 0.75 * phase / max(1, len(phases) - 1))
+        label = "before" if phase == 0 else f"phase {phase}"
+        for part in ([level for level in levels if level != "none"], [level for level in levels if level == "none"]):
+            if part:
+                found = [mean(mine, f"level_{level}") for level in part]
+                spread = [np.std([float(row[f"level_{level}"]) for row in mine]) for level in part]
+                places = [shown.index(level) for level in part]
+                axis.errorbar(places, found, spread, color=colour, marker="o", markersize=3.5, capsize=2, label=label)
+                label = None
     if axis.has_data():
-        axis.legend(fontsize=7, loc="lower right")
+        axis.legend(fontsize=7, loc="lower left")

@@ -20,6 +20,7 @@ from implicature.agents.dialogue import softly
 from implicature.agents.exact import greedy_accuracy, soft_recursion
 from implicature.evaluation.play import Played, summary
 from implicature.evaluation.runs import held_out_games, played_by
+from implicature.experiments.quick import sized
 from implicature.experiments.rows import Row, command, mean, mean_and_std, version
 from implicature.games import GAMES, Game, Split
 from implicature.training.adaptation import beta_of
@@ -100,7 +101,7 @@ def tasks() -> list[Row]:
 
 def trained(config: Config, task: Row, runs: Path) -> Run:
     """The task's pair: its run is made, taken up where it was left, or there already."""
-    config = replace(config, split=task["split"], seed=task["seed"])
+    config = replace(sized(config, task), split=task["split"], seed=task["seed"])
     folder = runs / re.sub(r"[^\w.]+", "-", "-".join(str(task[name]) for name in KEY))
     run = open_run(folder) if (folder / "config.json").exists() else start_run(folder, config)
     if run.setting.config != config:
@@ -139,6 +140,7 @@ def after_every_phase(config: Config, task: Row, games: int, runs: Path, split: 
     """How the task's pair plays held-out games before the first phase and after each. Where it held instances out, and
     was grounded, these are the targets (table 3)."""
     run = trained(config, task, runs)
+    config = run.setting.config
     novel = config.instances < 1 and config.grounded
     drawn = held_out_games(run.setting, games, seed=0, split=split, novel=novel)
     exact = exact_accuracy(run, drawn, CEILING)

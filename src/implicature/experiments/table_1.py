@@ -1,13 +1,18 @@
 """Table 1: total and hard accuracy from a random start, four games, all methods; unseen instances; a paired t-test."""
 
+from collections.abc import Sequence
+from itertools import product
+
 from implicature.experiments.pairs import KEY, run
 from implicature.experiments.rows import Row
-from implicature.experiments.tables import NAMES, OURS, PaperTable, Part, better
+from implicature.experiments.tables import NAMES, NONE, OURS, PaperTable, Part, better
 from implicature.games import GAMES
 
-__all__ = ["KEY", "ROWS", "render", "run", "tasks"]
+__all__ = ["BESIDE", "KEY", "ROWS", "render", "run", "tasks"]
 
 ROWS = "pairs"
+BESIDE = ("ceilings",)
+"""Rows of other experiments that it tells as well."""
 BASELINES = ("la-2018", "la-2017")
 TABLE = PaperTable(
     "table-1",
@@ -23,13 +28,25 @@ TABLE = PaperTable(
 tasks = TABLE.tasks
 
 
-def render(rows: list[Row]) -> str:
+def render(rows: list[Row], ceilings: Sequence[Row] = ()) -> str:
     """The table, and how sure it is that ours is better."""
-    lines = [TABLE.render(rows), "", f"| one-tailed paired t-test, p | {' | '.join(GAMES)} |", "|---" * 5 + "|"]
-    for ours in OURS:
-        for other in BASELINES:
-            cells = [better(rows, *(f"{agent}, ungrounded, {game}" for agent in (ours, other))) for game in GAMES]
-            if any(p is not None for p in cells):
-                shown = ["" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in cells]
-                lines.append(f"| {NAMES[ours]} above {NAMES[other]} | {' | '.join(shown)} |")
-    return "\n".join(lines)
+    table = TABLE.render(rows, ceilings)
+    tests = [
+        line
+        for title, name in (("total", "accuracy"), ("hard", "hard_accuracy"))
+        for line in t_tests(rows, title, name)
+    ]
+    if not tests:
+        return table
+    return "\n".join([table, "", f"| one-tailed paired t-test, p | {' | '.join(GAMES)} |", "|---" * 5 + "|", *tests])
+
+
+def t_tests(rows: list[Row], title: str, name: str) -> list[str]:
+    """A line for each of ours and each baseline where there are runs to compare, paired by split and number."""
+    lines = []
+    for ours, other in product(OURS, BASELINES):
+        cells = [better(rows, f"{ours}, ungrounded, {game}", f"{other}, ungrounded, {game}", name) for game in GAMES]
+        if any(cells):
+            shown = " | ".join(NONE if cell is None else str(cell) for cell in cells)
+            lines.append(f"| {title}: {NAMES[ours]} above {NAMES[other]} | {shown} |")
+    return lines

@@ -1,12 +1,16 @@
 """What the paper's three tables have in common: methods beside each other, game by game, each cell with the paper's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import isnan, nan
 
-from scipy.stats import ttest_rel
+import numpy as np
+from scipy.stats import ttest_1samp
 
-from implicature.experiments.pairs import SETTINGS, last_rows, repeated
+from implicature.experiments.pairs import RUNS, SETTINGS, SPLITS, last_rows, repeated
 from implicature.experiments.paper import METHODS, paper_results
+from implicature.experiments.quick import MARK
 from implicature.experiments.rows import Row, mean, mean_and_std
 
 OURS = ("exchange", "paper")
@@ -16,6 +20,16 @@ NAMES = {
     "la-2017": "Lazaridou et al. 2017",
     "la-2018": "Lazaridou et al. 2018",
 }
+
+EXACT = {
+    "literal, exact recursion of depth 0": ("share β=10", "0"),
+    "exact recursion of depth 3": ("share β=10", "3"),
+    "exact recursion of depth 10": ("share β=10", "10"),
+    "hard iterated best response": ("best response", "10"),
+    "no-clash, the ceiling of true words": ("no-clash", ""),
+}
+"""Exact players: who it is in the ceilings' rows, and the depth."""
+NONE = "–"
 
 
 def paper_cell(table: str, part: str, agent: str, game: str) -> float | None:
@@ -56,28 +70,32 @@ class PaperTable:
     def tasks(self) -> list[Row]:
         return repeated(self.settings())
 
-    def render(self, rows: list[Row]) -> str:
-        """Markdown: ours ± std, the paper's in brackets, ▲ where ours is at least as high, ▽ where it is not."""
+    def render(self, rows: list[Row], ceilings: Sequence[Row] = ()) -> str:
+        """Markdown: mean ± std over runs, ▲ where it is at least the paper's mean, ▽ where it is not, the paper's in
+        brackets; – where there are no rows so far. With the ceilings' rows, exact players in the same games."""
+        if not any(self.found(rows, *cell) for cell in product(self.agents, self.parts, self.games)):
+            return ""
         head = [f"| {self.number} | {' | '.join(self.games)} | runs |", "|---" * (len(self.games) + 2) + "|"]
-        lines = [line for part in self.parts for line in self.part(part, rows)]
-        return "\n".join([*head, *lines]) if lines else ""
+        lines = [line for part in self.parts for line in self.part(part, rows, ceilings)]
+        return "\n".join([*head, *lines])
 
-    def part(self, part: Part, rows: list[Row]) -> list[str]:
+    def part(self, part: Part, rows: list[Row], ceilings: Sequence[Row]) -> list[str]:
         lines = []
         for agent in self.agents:
-            found = [self.found(rows, agent, part, game) for game in self.games]
-            if any(found):
-                cells = [self.cell(mine, part, agent, game) for mine, game in zip(found, self.games, strict=True)]
-                runs = sorted({len(mine) for mine in found if mine})
-                number = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-                lines.append(f"| {part.title}: {NAMES[agent]} | {' | '.join(cells)} | {number} |")
+            games = [game for game in self.games if f"{agent}, {part.start}, {game}" in SETTINGS]
+            found = {game: self.found(rows, agent, part, game) for game in games}
+            if games:
+                cells = [self.cell(found[game], part, agent, game) if game in found else "" for game in self.games]
+                lines.append(f"| {part.title}: {NAMES[agent]} | {' | '.join(cells)} | {runs_of(found.values())} |")
+        if part.start == "ungrounded" and any(row[part.name] for row in ceilings if part.name in row):
+            return lines + exact_lines(part, self.games, ceilings)
         ceiling = [
             next(
                 (mean(mine, "ceiling") for agent in self.agents if (mine := self.found(rows, agent, part, game))), None
             )
             for game in self.games
         ]
-        if lines and part.name == "accuracy":
+        if part.name == "accuracy" and any(value is not None for value in ceiling):
             cells = [f"{value:.2f}" if value is not None else "" for value in ceiling]
             lines.append(f"| {part.title}: exact recursion of depth 10 | {' | '.join(cells)} | |")
         return lines
@@ -88,7 +106,7 @@ class PaperTable:
 
     def cell(self, mine: list[Row], part: Part, agent: str, game: str) -> str:
         if not mine:
-            return ""
+            return NONE
         theirs, shown = paper_cell(self.number, part.paper, agent, game), mean_and_std(mine, part.name)
         if theirs is None:
             return shown
@@ -96,10 +114,47 @@ class PaperTable:
         return f"{shown} {mark} ({theirs:.1f})"
 
 
-def better(rows: list[Row], setting: str, other: str, name: str = "accuracy") -> float | None:
-    """The one-tailed paired t-test's p that the first finds more, over runs of the same split and number."""
-    pairs = [{(row["split"], row["seed"]): float(row[name]) for row in last_rows(rows, s)} for s in (setting, other)]
+def runs_of(found: Iterable[list[Row]]) -> str:
+    """How many runs the cells of a line tell, of how many that are to be."""
+    numbers = sorted({len(mine) for mine in found})
+    told = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    quick = any(row.get(MARK) for mine in found for row in mine)
+    return told if quick or numbers == [SPLITS * RUNS] else f"{told} of {SPLITS * RUNS}"
+
+
+def exact_lines(part: Part, games: Sequence[str], ceilings: Sequence[Row]) -> list[str]:
+    """Players that compute what pairs learn, no runs."""
+    lines = []
+    for name, (player, depth) in EXACT.items():
+        found = {row["game"]: row for row in ceilings if (row["player"], str(row["depth"] or "")) == (player, depth)}
+        cells = [f"{float(found[game][part.name]):.2f}" if game in found else NONE for game in games]
+        lines.append(f"| {part.title}: {name} | {' | '.join(cells)} | |")
+    return lines
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A one-tailed paired t-test."""
+
+    p: float
+    """The chance of differences as large as these if the first were no better."""
+    runs: int
+
+    def __str__(self) -> str:
+        shown = "–" if isnan(self.p) else "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
+        return f"{shown} (n = {self.runs})"
+
+
+def better(rows: list[Row], setting: str, other: str, name: str = "accuracy") -> Compared | None:
+    """Whether the first finds more, over runs of the same split and number; none with fewer than two of them."""
+    pairs = [
+        {(str(row["split"]), str(row["seed"])): float(row[name]) for row in last_rows(rows, s)}
+        for s in (setting, other)
+    ]
     both = sorted(pairs[0].keys() & pairs[1].keys())
     if len(both) < 2:
         return None
-    return float(ttest_rel([pairs[0][k] for k in both], [pairs[1][k] for k in both], alternative="greater").pvalue)
+    more = np.array([pairs[0][run] - pairs[1][run] for run in both])
+    # Differences that are all the same have no spread to compare them with.
+    p = float(ttest_1samp(more, 0.0, alternative="greater")[1]) if np.ptp(more) > 0 else nan
+    return Compared(p, len(both))

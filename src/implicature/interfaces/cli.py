@@ -147,7 +147,8 @@ def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None
 
 def reproduce(
     experiment: tyro.conf.Positional[str],
-    games: int = 20_000,
+    quick: bool = False,
+    games: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
     jobs: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
     only: str = "",
     out: Path = Path("results"),
@@ -162,11 +163,13 @@ def reproduce(
 
     Args:
         experiment: table-1, table-2, table-3, figure-2, figure-3, figure-4 (the paper's, which share their pairs),
-            pairs (all of them, and some beyond), ceilings (exact players in the paper's four games), candidates
-            (trained with 4, playing with 2 to 12), rounds (games of up to four), robustness (clean pictures and
-            varied ones), choices (one thing changed at a time), seconds (until the paper's accuracy: with --jobs 1 on
-            an idle machine).
-        games: Test games in each cell.
+            pairs (all of them, and some beyond), ceilings (exact players in the paper's four games), cross-play (the
+            teacher of one run with the student of another), candidates (trained with 4, playing with 2 to 12), rounds
+            (games of up to four), robustness (clean pictures and varied ones), all (all of these), choices (one thing
+            changed at a time), seconds (until the paper's accuracy: with --jobs 1 on an idle machine).
+        quick: A small version in minutes, to see that everything works: rows and runs in folders "quick" inside the
+            others, marked as such.
+        games: Test games in each cell; by default 20,000, or 1,000 if quick.
         jobs: Tasks at once, each on a core of its own (1: one task on all cores); by default 2 on this machine, and as
             many as it has room for on a cluster.
         only: Only tasks whose description contains this.
@@ -180,9 +183,32 @@ def reproduce(
     """
     if jobs == 1 and engine == "local":
         use_processors()
+    from implicature.interfaces.engines import Options
+    from implicature.interfaces.reproduce import Folders
     from implicature.interfaces.reproduce import reproduce as run
 
-    run(experiment, games, jobs, only, out, runs, engine, address, gpus, plan, json)
+    run(experiment, games, only, Folders(out, runs, quick), Options(jobs, address, gpus), engine, plan, json)
+
+
+def report(
+    out: Path | None = None,
+    markdown: bool = False,
+    readme: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None,
+    rows: Path = Path("results"),
+    quick: bool = False,
+) -> None:
+    """Write one page that tells all rows: every table beside the paper's figures, every figure, and what is missing.
+
+    Args:
+        out: The page, an HTML file that needs nothing beside it; by default report.html.
+        markdown: Print the tables as Markdown instead.
+        readme: Instead, rewrite what stands between <!-- rows --> and <!-- /rows --> in this file.
+        rows: The folder that `implicature reproduce` wrote rows to.
+        quick: Tell the rows of `reproduce --quick`.
+    """
+    from implicature.interfaces.report import report as write
+
+    write(rows, quick, out, markdown, readme)
 
 
 def bench(
@@ -288,6 +314,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": export,
     "watch": watch,
     "reproduce": reproduce,
+    "report": report,
     "bench": bench,
     "render": render,
     "play": play,

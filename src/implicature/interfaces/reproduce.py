@@ -1,17 +1,22 @@
-"""Run an experiment's tasks, keep its rows as they come, show its table."""
+"""Run experiments task by task, keep their rows as they come, show their tables."""
 
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import closing
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.markdown import Markdown
 
+from implicature.experiments import quick
 from implicature.experiments.rows import Row, read_rows, write_rows
 from implicature.games import check_number
 from implicature.interfaces.board import Board, Shown
@@ -34,6 +39,7 @@ EXPERIMENTS = {
         "figure-4",
         "pairs",
         "ceilings",
+        "cross-play",
         "candidates",
         "rounds",
         "robustness",
@@ -41,6 +47,50 @@ EXPERIMENTS = {
         "seconds",
     )
 }
+ALL = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play", "rounds", "candidates")
+"""What makes rows for the whole paper, one after the other, as later ones play with the pairs of `pairs`."""
+QUICK = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play")
+SHOWN = ("table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "cross-play", "rounds", "candidates")
+"""What is made of these rows."""
+TRAINING = ("pairs", "rounds")
+"""Those that take the time: the others play with their pairs."""
+GAMES = 20_000
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where rows and runs are; quick ones have folders of their own."""
+
+    out: Path
+    runs: Path
+    quick: bool = False
+
+    def rows(self, experiment: str) -> Path:
+        """Tables may share rows, so that a pair is trained once for all of them."""
+        name = getattr(module_of(experiment), "ROWS", experiment)
+        return (self.out / quick.MARK if self.quick else self.out) / f"{name}.csv"
+
+    def read(self, experiment: str) -> list[Row]:
+        return read_rows(self.rows(experiment), module_of(experiment).KEY)
+
+    def trained(self) -> Path:
+        return (self.runs / quick.MARK if self.quick else self.runs).resolve()
+
+    def rendered(self, experiment: str) -> str:
+        """An experiment's table by the rows that are there."""
+        module = module_of(experiment)
+        beside = [self.read(name) for name in getattr(module, "BESIDE", ())]
+        rows = self.read(experiment)
+        return told_by(module.render, self.rows(experiment), rows, *beside) if rows else ""
+
+
+def module_of(experiment: str) -> ModuleType:
+    return importlib.import_module(EXPERIMENTS[experiment])
+
+
+def tasks_of(experiment: str, small: bool) -> list[Row]:
+    tasks = module_of(experiment).tasks()
+    return quick.some(tasks) if small else tasks
 
 
 def unfinished(tasks: list[Row], key: tuple[str, ...], rows: list[Row], only: str) -> list[Row]:
@@ -53,23 +103,25 @@ def chosen(tasks: list[Row], key: tuple[str, ...], only: str) -> list[Row]:
     return [task for task in tasks if only in " ".join(identity(task, key))]
 
 
-def check(experiment: str, games: int, jobs: int | None, gpus: float, out: Path) -> None:
-    if experiment not in EXPERIMENTS:
-        raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}.")
+def check(experiment: str, games: int, folders: Folders, options: Options) -> None:
+    if experiment not in (*EXPERIMENTS, "all"):
+        raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}, all.")
     check_number(games, MOST_PLAYED)
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"{jobs} jobs do nothing: ask for 1 or more.")
-    if not 0 <= gpus < inf:
-        raise ValueError(f"{gpus:g} graphics processors for each task: ask for 0 or more.")
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"{out} is a file, but rows go into a folder: name another with --out.")
-    check_folder(out, "--out")
+    if options.jobs is not None and options.jobs < 1:
+        raise ValueError(f"{options.jobs} jobs do nothing: ask for 1 or more.")
+    if not 0 <= options.gpus < inf:
+        raise ValueError(f"{options.gpus:g} graphics processors for each task: ask for 0 or more.")
+    if folders.out.exists() and not folders.out.is_dir():
+        raise ValueError(f"{folders.out} is a file, but rows go into a folder: name another with --out.")
+    if folders.out.name == quick.MARK:
+        raise ValueError(f"{folders.out} is for quick rows, which stay apart from others: name its parent with --out.")
+    check_folder(folders.out, "--out")
 
 
-def told_by(way: Callable[[list[Row]], Shape], rows: list[Row], path: Path) -> Shape:
+def told_by(way: Callable[..., Shape], path: Path, *rows: list[Row]) -> Shape:
     """What rows tell, as a table or a picture; a sentence for those that are not of the experiment."""
     try:
-        return way(rows)
+        return way(*rows)
     except Exception as problem:
         raise ValueError(
             f"{path} has rows that are not of this experiment ({type(problem).__name__}: {problem}): "
@@ -79,48 +131,91 @@ def told_by(way: Callable[[list[Row]], Shape], rows: list[Row], path: Path) -> S
 
 def reproduce(
     experiment: str,
-    games: int,
-    jobs: int | None,
+    games: int | None,
     only: str,
-    out: Path,
-    runs: Path,
+    folders: Folders,
+    options: Options,
     engine: str = "local",
-    address: str | None = None,
-    gpus: float = 0.0,
     workers: int | None = None,
     as_json: bool = False,
 ) -> None:
     """With a number of workers nothing is run, only planned."""
-    check(experiment, games, jobs, gpus, out)
-    module = importlib.import_module(EXPERIMENTS[experiment])
-    # Tables may share rows, so that a pair is trained once for all of them.
-    path = out / f"{getattr(module, 'ROWS', experiment)}.csv"
-    key, tasks, rows = module.KEY, module.tasks(), read_rows(path, module.KEY)
+    if games is None:
+        games = quick.GAMES if folders.quick else GAMES
+    check(experiment, games, folders, options)
+    if folders.quick:
+        # Small runs are over before a program that took long to compile has paid for it.
+        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+    several = (QUICK if folders.quick else ALL) if experiment == "all" else (experiment,)
     if workers is not None:
-        planned = plan(chosen(tasks, key, only), rows, key, workers)
+        planned = planned_for(
+            [name for name in several if len(several) == 1 or name in TRAINING], only, folders, workers
+        )
         print(json.dumps(planned)) if as_json else Console().print(Markdown(told(planned)))
         return
-    if rows:
-        told_by(module.render, rows, path)  # rather before more are added to them than after
-    check_folder(runs, "--runs")
+    check_folder(folders.runs, "--runs")
+    failed = 0
+    for number, name in enumerate(several):
+        title = name if len(several) == 1 else f"{name} ({number + 1} of {len(several)})"
+        failed += carried_out(name, title, games, only, folders, options, engine, as_json)
+    shown = [name for name in SHOWN if folders.rows(name).exists()] if experiment == "all" else [experiment]
+    if not as_json:
+        for name in shown:
+            show(name, folders)
+    if failed:
+        print(f"implicature: tasks failed: {failed}; the same command tries them again.", file=sys.stderr)
+        sys.exit(1)
+
+
+def planned_for(experiments: list[str], only: str, folders: Folders, workers: int) -> Row:
+    """Experiments that train the same pairs count them once."""
+    key = module_of(experiments[0]).KEY
+    tasks: dict[tuple[str, ...], Row] = {}
+    rows: list[Row] = []
+    for name in experiments:
+        tasks |= {identity(task, key): task for task in chosen(tasks_of(name, folders.quick), key, only)}
+        rows += folders.read(name)
+    return plan(list(tasks.values()), rows, key, workers)
+
+
+def carried_out(
+    experiment: str, title: str, games: int, only: str, folders: Folders, options: Options, engine: str, as_json: bool
+) -> int:
+    """Do what is left of one experiment; how many tasks failed."""
+    path, key = folders.rows(experiment), module_of(experiment).KEY
+    tasks, rows = tasks_of(experiment, folders.quick), folders.read(experiment)
+    folders.rendered(experiment)  # rows that are not of it are found rather before more are added to them than after
     todo = in_order(unfinished(tasks, key, rows, only), engine, Times(rows, key))
-    board = Board(experiment, chosen(tasks, key, only), todo, Times(rows, key))
+    board = Board(title, chosen(tasks, key, only), todo, Times(rows, key))
     if todo:
-        handed = [Job(EXPERIMENTS[experiment], task, games, runs.resolve(), sys.argv) for task in todo]
-        keep(ENGINES[engine](handed, Options(jobs, address, gpus)), board, rows, path, as_json)
+        handed = [Job(EXPERIMENTS[experiment], task, games, folders.trained(), sys.argv) for task in todo]
+        keep(ENGINES[engine](handed, options), board, rows, path, as_json)
     if as_json:
         print(json.dumps({"rows": len(rows), "path": str(path), "failed": board.failed()}, ensure_ascii=False))
-    else:
-        if rows:
-            Console().print(Markdown(told_by(module.render, rows, path)))
-        print(f"{len(rows)} rows in {path}")
-        if rows and experiment.startswith("figure"):
-            picture = out / f"{experiment}.png"
-            told_by(module.draw, rows, path).savefig(picture, dpi=150)
-            print(f"The figure is {picture}")
-    if board.failed():
-        print(f"implicature: tasks failed: {board.failed()}; the same command tries them again.", file=sys.stderr)
-        sys.exit(1)
+    return board.failed()
+
+
+def show(experiment: str, folders: Folders) -> None:
+    """An experiment's table, and its picture in a file."""
+    path = folders.rows(experiment)
+    rows = folders.read(experiment)
+    if rows:
+        if folders.quick:
+            print(quick.WARNING)
+        Console().print(Markdown(folders.rendered(experiment)))
+    print(f"{len(rows)} rows in {path}")
+    if rows and experiment.startswith("figure"):
+        picture = path.with_name(f"{experiment}.png")
+        picture_of(experiment, folders).savefig(picture, dpi=150)
+        print(f"The figure is {picture}")
+
+
+def picture_of(experiment: str, folders: Folders) -> Figure:
+    """A figure by the rows that are there; a quick one says so."""
+    figure = told_by(module_of(experiment).draw, folders.rows(experiment), folders.read(experiment))
+    if folders.quick:
+        figure.text(0.5, 0.5, "QUICK", fontsize=90, color="#d1495b", alpha=0.13, ha="center", va="center", rotation=25)
+    return figure
 
 
 def in_order(todo: list[Row], engine: str, times: Times) -> list[Row]:

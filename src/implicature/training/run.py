@@ -14,7 +14,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -228,7 +227,7 @@ def accuracies(pairs: Pair, sights: Sights, world: World, games: Game, rules: Ru
     return over_seeds(found)(pairs, sights)
 
 
-@partial(eqx.filter_jit, compiler_options=OWN_LOOPS)
+@eqx.filter_jit(**OWN_LOOPS)
 def advance(
     stage: Stage,
     config: Config,
