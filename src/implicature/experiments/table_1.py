@@ -45,7 +45,7 @@ def t_tests(rows: list[Row], title: str, name: str) -> list[str]:
     """A line for each of ours and each baseline where there are runs to compare, paired by split and number."""
     lines = []
     for ours, other in product(OURS, BASELINES):
-        cells = [better(rows, *(f"{agent}, ungrounded, {game}" for agent in (ours, other)), name) for game in GAMES]
+        cells = [better(rows, f"{ours}, ungrounded, {game}", f"{other}, ungrounded, {game}", name) for game in GAMES]
         if any(cells):
             shown = " | ".join(NONE if cell is None else str(cell) for cell in cells)
             lines.append(f"| {title}: {NAMES[ours]} above {NAMES[other]} | {shown} |")
