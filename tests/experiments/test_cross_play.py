@@ -29,7 +29,7 @@ def test_who_was_taught_what_words_mean_understands_strangers_and_who_made_a_cod
         assert found[UNGROUNDED][hers, his] < 0.75 * found[UNGROUNDED][hers, hers]
     own = (found[GROUNDED][0, 0] + found[GROUNDED][1, 1]) / 2
     table = cross_play.render(rows[GROUNDED] + rows[UNGROUNDED]).splitlines()
-    assert table[2].startswith(f"| numbers-4 | grounded | ours, exchange network | {own:.2f} ± ")
+    assert table[2].startswith(f"| numbers-4, grounded: ours, exchange network | {own:.2f} ± ")
     assert table[2].endswith("| 25.0 | 2 + 2 |")
     assert len(table) == 4
 

@@ -39,7 +39,7 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
 
 def render(rows: list[Row]) -> str:
     """A Markdown table: mean ± std over pairs, for each method, start and game."""
-    lines = ["| game | start | method | self-play | cross-play | by chance | pairs |", "|---" * 7 + "|"]
+    lines = ["| | self-play | cross-play | by chance | pairs |", "|---" * 5 + "|"]
     for game in GAMES:
         for start in STARTS:
             for agent in AGENTS:
@@ -50,5 +50,5 @@ def render(rows: list[Row]) -> str:
                     cells = f"{mean_and_std(own, 'accuracy')} | {mean_and_std(others, 'accuracy')}"
                     chance = 100 / int(game.rsplit("-", 1)[1])
                     numbers = f"{chance:.1f} | {len(own)} + {len(others)}"
-                    lines.append(f"| {game} | {start} | {NAMES[agent]} | {cells} | {numbers} |")
+                    lines.append(f"| {game}, {start}: {NAMES[agent]} | {cells} | {numbers} |")
     return "\n".join(lines)

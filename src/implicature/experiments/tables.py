@@ -6,7 +6,7 @@ from itertools import product
 from math import isnan, nan
 
 import numpy as np
-from scipy.stats import ttest_1samp
+from scipy.stats import ttest_rel
 
 from implicature.experiments.pairs import RUNS, SETTINGS, SPLITS, last_rows, repeated
 from implicature.experiments.paper import METHODS, paper_results
@@ -154,7 +154,7 @@ def better(rows: list[Row], setting: str, other: str, name: str = "accuracy") ->
     both = sorted(pairs[0].keys() & pairs[1].keys())
     if len(both) < 2:
         return None
-    more = np.array([pairs[0][run] - pairs[1][run] for run in both])
+    ours, theirs = (np.array([found[run] for run in both]) for found in pairs)
     # Differences that are all the same have no spread to compare them with.
-    p = float(ttest_1samp(more, 0.0, alternative="greater")[1]) if np.ptp(more) > 0 else nan
-    return Compared(p, len(both))
+    spread = np.ptp(ours - theirs) > 0
+    return Compared(float(ttest_rel(ours, theirs, alternative="greater").pvalue) if spread else nan, len(both))

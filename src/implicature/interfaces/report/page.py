@@ -15,6 +15,8 @@ from implicature.interfaces.report.standing import Section
 MARKDOWN = MarkdownIt("zero").enable(["backticks", "link", "emphasis", "escape"])
 COMPARED = re.compile(r"([\d.]+) ± ([\d.]+) ([▲▽]) \(([\d.]+)\)")
 PLAIN = re.compile(r"([\d.]+) ± ([\d.]+)")
+NUMBER = re.compile(r"[+−-]?[\d.<]+( |$)")
+LEFT = ' class="text"'
 
 KINDS = {"ours": "ours", "exact": "exact", "best response": "exact", "no-clash": "exact"}
 """How lines that name these are set."""
@@ -24,8 +26,7 @@ def page(sections: list[Section], quick: bool) -> str:
     style = (files("implicature.interfaces.report") / "page.css").read_text(encoding="utf-8")
     menu = "".join(f'<li><a href="#{anchor(one.title)}">{escape(one.title)}</a></li>' for one in sections)
     body = "".join(
-        f'<section id="{anchor(one.title)}"><h2>{escape(one.title)}</h2>{blocks(one.text)}{picture(one)}</section>'
-        for one in sections
+        f'<section id="{anchor(one.title)}"><h2>{escape(one.title)}</h2>{told(one)}</section>' for one in sections
     )
     title = "implicature: the paper, told again"
     warning = f'<p class="quick" role="note">{escape(quick_rows.WARNING)}</p>' if quick else ""
@@ -48,10 +49,14 @@ def inline(text: str) -> str:
     return re.sub(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', r"\1", MARKDOWN.renderInline(text))
 
 
-def blocks(text: str) -> str:
-    """Paragraphs and tables."""
-    parts = re.split(r"\n\s*\n", text)
-    return "".join(table(part) if part.startswith("|") else f"<p>{inline(part)}</p>" for part in parts)
+def told(section: Section) -> str:
+    """Paragraphs and tables; beside a picture, tables are to be opened."""
+    parts = [(part, part.startswith("|")) for part in re.split(r"\n\s*\n", section.text)]
+    prose = "".join(f"<p>{inline(part)}</p>" for part, is_table in parts if not is_table)
+    if section.picture is not None:
+        tables = "".join(table(part) for part, is_table in parts if is_table)
+        return f"{prose}{picture(section)}<details><summary>In numbers</summary>{tables}</details>"
+    return "".join(table(part) if is_table else f"<p>{inline(part)}</p>" for part, is_table in parts)
 
 
 def cells_of(line: str) -> list[str]:
@@ -63,6 +68,7 @@ def table(text: str) -> str:
     """The first column names the line; where names have the same beginning ("hard: …"), it stands above them once."""
     head, _, *lines = map(cells_of, text.splitlines())
     grouped = len(lines) > 1 and all(": " in line[0] for line in lines)
+    texts = {i for i in range(1, len(head)) if not any(NUMBER.match(line[i]) for line in lines if i < len(line))}
     above, rows = "", []
     for name, *cells in lines:
         group, _, short = name.partition(": ") if grouped else ("", "", name)
@@ -70,8 +76,9 @@ def table(text: str) -> str:
             rows.append(f'<tr class="group"><th colspan="{len(head)}" scope="rowgroup">{inline(group)}</th></tr>')
             above = group
         kind = next((kind for word, kind in KINDS.items() if word in short), "")
-        rows.append(f'<tr class="{kind}"><th scope="row">{inline(short)}</th>{"".join(map(cell, cells))}</tr>')
-    columns = "".join(f'<th scope="col">{inline(name)}</th>' for name in head)
+        inner = "".join(cell(text, number in texts) for number, text in enumerate(cells, 1))
+        rows.append(f'<tr class="{kind}"><th scope="row">{inline(short)}</th>{inner}</tr>')
+    columns = "".join(f'<th scope="col"{LEFT * (i in texts)}>{inline(name)}</th>' for i, name in enumerate(head))
     prose = " prose" if max(len(cell) for line in lines for cell in line) > 120 else ""
     return (
         f'<div class="wide{prose}" tabindex="0"><table><thead><tr>{columns}</tr></thead>'
@@ -79,7 +86,7 @@ def table(text: str) -> str:
     )
 
 
-def cell(text: str) -> str:
+def cell(text: str, is_text: bool = False) -> str:
     if found := COMPARED.fullmatch(text):
         mean, std, mark, theirs = found.groups()
         kind, said = ("win", "at least the paper's") if mark == "▲" else ("miss", "below the paper's")
@@ -91,8 +98,7 @@ def cell(text: str) -> str:
         return f"<td><b>{found[1]}</b> <small>± {found[2]}</small></td>"
     if text == "–":
         return '<td class="none" title="no rows so far">–</td>'
-    number = ' class="number"' if re.fullmatch(r"[+\-]?[\d.]+", text) else ""
-    return f"<td{number}>{inline(text)}</td>"
+    return f"<td{LEFT * is_text}>{inline(text)}</td>"
 
 
 def picture(section: Section) -> str:
