@@ -1,6 +1,8 @@
 """`implicature evaluate`: test games, which were never training or validation games."""
 
 import json as json_format
+from pathlib import Path
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ from rich.table import Table
 from implicature.agents.dialogue import greedily, softly
 from implicature.evaluation.play import Played, by_rtd, play_games, summary
 from implicature.evaluation.runs import over_pairs
+from implicature.experiments.own import add_row, own_row
 from implicature.interfaces.players import Meeting, own_words
 from implicature.training.adaptation import beta_of
 
@@ -27,7 +30,8 @@ def played(meeting: Meeting, equivalent: bool, sampled: bool) -> list[Played]:
         ]
 
 
-def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> None:
+def evaluated(meeting: Meeting, equivalent: bool = False, sampled: bool = False) -> dict[str, Any]:
+    """The figures of all pairs."""
     each = played(meeting, equivalent, sampled)
     figures = over_pairs([summary(one) for one in each])
     if meeting.rules.rounds > 1 and meeting.rules.candidates <= 12:
@@ -36,6 +40,13 @@ def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> N
             rtd: {name: float(np.mean([one[rtd][name] for one in tables])) for name in tables[0][rtd]}
             for rtd in tables[0]
         }
+    return figures
+
+
+def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool, row: Path | None = None) -> None:
+    figures = evaluated(meeting, equivalent, sampled)
+    if row is not None:
+        add_row(row, own_row(meeting.title, meeting.setting.config, meeting.rules, figures, equivalent, sampled))
     if json:
         print(json_format.dumps(figures))
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markdown import Markdown
 
+from implicature.experiments import own
 from implicature.experiments.rows import Row, read_rows, write_rows
 from implicature.interfaces.board import Board, Shown
 from implicature.interfaces.engines import ENGINES, Event, Job, Options
@@ -89,6 +90,8 @@ def reproduce(
         if rows:
             Console().print(Markdown(module.render(rows)))
         print(f"{len(rows)} rows in {path}")
+        if yours := own.render(experiment, read_rows(out / own.FILE)):
+            Console().print(Markdown(yours))
         if rows and experiment.startswith("figure"):
             picture = out / f"{experiment}.png"
             module.draw(rows).savefig(picture, dpi=150)
