@@ -71,6 +71,15 @@ def can_draw() -> None:
         pytest.skip(str(missing))
 
 
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as it is distributed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, check=True)
+    return next(folder.glob("*.whl"))
+
+
 class Server(NamedTuple):
     address: str
     process: subprocess.Popen

@@ -30,7 +30,7 @@ def load_space(space: str | Path) -> Space:
 
     >>> kitchen = implicature.load_space("examples/kitchen.csv")
     >>> kitchen.instances, len(kitchen.attributes)
-    (12, 17)
+    (12, 16)
     >>> kitchen.label(0), kitchen.names(0)
     ('saucepan', ['metal', 'cooking', 'hot', 'cupboard'])
     """
@@ -154,7 +154,7 @@ def dialogues(teacher: Who, student: Who | None = None, **options: Unpack[Option
 
     >>> row = implicature.dialogues("exact", games=10)[0]
     >>> row["target"], row["message"], row["action"]
-    ('{0, 6, 8, 9}', '6', '{0, 6, 8, 9}')
+    ('{5, 6, 7, 9}', '6', '{5, 6, 7, 9}')
     >>> [name for name in row if name.startswith("candidate")]
     ['candidate_1', 'candidate_2', 'candidate_3', 'candidate_4']
     """

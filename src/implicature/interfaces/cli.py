@@ -187,6 +187,7 @@ def bench(
     curves: bool = False,
     picture: Path | None = None,
     workers: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    seconds: float = 10.0,
     engine: Literal["local", "ray"] = "local",
     address: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None,
 ) -> None:
@@ -197,13 +198,14 @@ def bench(
         curves: Also measure what a game costs by the number of candidates and of messages (some minutes).
         picture: Draw these curves to a PNG file.
         workers: Instead, measure how much more is learned by up to N workers side by side, a core each.
+        seconds: How long each of these is measured, for each half of a phase: they do not start at the same moment.
         engine: Where these are: processes on this machine, or a Ray cluster that is there already.
         address: The cluster's; by default the one that runs on this machine.
     """
     if workers is not None:
         from implicature.interfaces.scaling import scaling
 
-        return scaling(workers, engine, address, json)
+        return scaling(workers, engine, address, json, seconds)
     use_processors()
     from implicature.interfaces.bench import bench as run
 

@@ -139,8 +139,8 @@ def env(game: str = "numbers-4", **options: Any) -> TurnGame:
 
     >>> game = implicature.env("numbers-4", rounds=2, message_cost=0.1, games=100)
     >>> game.reset(seed=0)
-    >>> game.agent_selection, game.action_space("teacher").n, game.action_space("student").n
-    ('teacher', 10, 5)
+    >>> game.agent_selection, game.action_space("teacher"), game.action_space("student")  # five: four and waiting
+    ('teacher', Discrete(10), Discrete(5))
     """
     return TurnGame(_table(game, **options))
 
@@ -151,6 +151,6 @@ def parallel_env(game: str = "numbers-4", **options: Any) -> SideBySide:
     >>> game = implicature.parallel_env(space="examples/kitchen.csv", candidates=3, games=100)
     >>> seen, _ = game.reset(seed=0)
     >>> seen["student"]["candidates"].shape
-    (3, 17)
+    (3, 16)
     """
     return SideBySide(_table(game, **options))
