@@ -1,8 +1,8 @@
 """The documentation is a site without broken links or outside help, and every command and program on it works.
 
 What stands on the pages is run as it stands there, in a folder with the examples, the committed rows and a small run
-called RUN, but for what a comment says (tests/commands.py) and for `pip install`, which is asked whether it could: for our
-own package alone, from the wheel, without a network.
+called RUN, but for what a comment says (tests/commands.py) and for `pip install`, which is asked whether it could: for
+our own package alone, from the wheel, without a network.
 """
 
 import re

@@ -1,7 +1,8 @@
 """The wheel holds all that commands need, and does the job of README's first command far from the source tree.
 
-That command, on docs/first-ten-minutes.md as well, makes an environment, installs the package and trains. Here the package
-is installed from its wheel into a folder of its own, beside the libraries that are there already, and trains less long.
+That command, on docs/first-ten-minutes.md as well, makes an environment, installs the package and trains. Here the
+package is installed from its wheel into a folder of its own, beside the libraries that are there already, and trains
+less long.
 """
 
 import os
@@ -42,19 +43,8 @@ def test_the_wheel_holds_pictures_page_pair_results_and_types_and_no_tests(wheel
 
 def test_installed_from_the_wheel_it_trains_in_another_folder(wheel: Path, tiny: list[str], tmp_path: Path):
     target = tmp_path / "installed"
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(target),
-        str(wheel),
-    ]
-    subprocess.run(install, check=True)
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(target)]
+    subprocess.run([*install, str(wheel)], check=True)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     # First on the path, so that this one is found and not the source tree's.
