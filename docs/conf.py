@@ -1,4 +1,4 @@
-"""The site: `sphinx-build -W docs site`, with what `pip install 'implicature[docs]'` brings and nothing from elsewhere."""
+"""The site: `sphinx-build -W docs site`, with what `pip install 'implicature[docs]'` brings, nothing from elsewhere."""
 
 from implicature import __version__
 

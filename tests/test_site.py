@@ -5,6 +5,7 @@ called RUN, but for what a comment says (tests/commands.py) and for `pip install
 our own package alone, from the wheel, without a network.
 """
 
+import json
 import re
 import runpy
 import shlex
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from commands import PAGES, ROOT, blocks, inline_commands
@@ -23,7 +24,11 @@ from conftest import Trained
 
 from implicature.interfaces.cli import COMMANDS, main
 
-RUNS = ("RUN", "RUN_A", "RUN_B", "runs/mine")
+DECISION = {
+    "address": {"game": "three-objects"},
+    "answer": 0,
+    "person": {"consent": True, "participant": "P07", "session": "s1", "milliseconds": 900},
+}
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +78,7 @@ def folder(tmp_path: Path, whole_run: Trained, monkeypatch: pytest.MonkeyPatch) 
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copytree(ROOT / "results", tmp_path / "results")
     shutil.copy(ROOT / "constraints.txt", tmp_path)
-    for name in RUNS:
-        shutil.copytree(whole_run.folder, tmp_path / name)
+    shutil.copytree(whole_run.folder, tmp_path / "RUN")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -109,17 +113,24 @@ def carry_out(line: str, monkeypatch: pytest.MonkeyPatch, wheel: Path) -> None:
 
 
 def served(line: str, serving: Callable[..., Any]) -> None:
-    """The page is there and knows somebody to play with."""
+    """The page is there and knows somebody to play with; where decisions are recorded, one is made."""
     with serving(*shlex.split(line)[2:]) as server:
         for path in ("", "api/about"):
             with urlopen(server.address + path, timeout=60) as answer:
                 assert answer.status == 200
+        if "--record" in line:
+            headers = {"content-type": "application/json"}
+            asked = Request(f"{server.address}api/student", json.dumps(DECISION).encode(), headers)
+            with urlopen(asked, timeout=120) as answer:
+                assert json.load(answer)["recorded"] is True
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_of_a_page_works(
-    page: Path, folder: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch, serving: Callable[..., Any]
+    page: Path, folder: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch, serving: Callable[..., Any], request: Any
 ):
+    if page.stem == "pictures":
+        request.getfixturevalue("can_draw")
     known: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
         if block.by is not None:
