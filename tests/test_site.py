@@ -70,7 +70,7 @@ def test_every_page_can_be_reached_and_the_api_tells_every_name(site: Path):
     index = (site / "index.html").read_text(encoding="utf-8")
     assert [page.stem for page in PAGES if f'href="{page.stem}.html"' not in index and page.stem != "index"] == []
     api = (site / "api.html").read_text(encoding="utf-8")
-    assert [name for name in implicature.__all__ if f".{name}" not in api] == []
+    assert [name for name in implicature.__all__ if f'id="implicature.{name}"' not in api] == []
 
 
 @pytest.fixture
