@@ -13,9 +13,7 @@ from implicature.training.config import Config
 FIGURES = {"accuracy": 0.5, "hard_accuracy": 0.25, "valid": 1.0, "games": 200}
 
 
-def row(
-    game: str = "numbers-4", candidates: int = 4, rounds: int = 1, equivalent: bool = False, **figures: float
-) -> Row:
+def row(game: str = "numbers-4", candidates: int = 4, rounds: int = 1, equivalent: bool = False, **figures: Any) -> Row:
     rules = Rules(candidates, rounds)
     return own_row("mine teaches exact", Config(game=game), rules, {**FIGURES, **figures}, equivalent, sampled=False)
 

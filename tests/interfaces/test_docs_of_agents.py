@@ -73,7 +73,8 @@ def test_an_interaction_of_egg_is_made_of_exported_dialogues_as_the_page_says(
     monkeypatch.chdir(tmp_path)
     export(Path("dialogues.safetensors"), Sides(teacher="exact", student="exact", games=20))
     known: dict[str, Any] = {}
-    exec(*programs("language.md"), known)
+    (program,) = programs("language.md")
+    exec(program, known)
     made = known["interaction"]
     assert {field.name for field in fields(made)} == set(EGG)
     assert made.sender_input.shape == (20, 10)

@@ -35,7 +35,7 @@ class TurnGame(AECEnv):
         super().__init__()
         self.table, self.render_mode = table, table.render_mode
         self.possible_agents = [TEACHER, STUDENT]
-        self.observation_spaces, self.action_spaces = table.observations, table.actions
+        self.observation_spaces, self.action_spaces = table.observations, {**table.actions}
 
     def observation_space(self, agent: str) -> spaces.Space:
         return self.table.observations[agent]
@@ -81,7 +81,7 @@ class SideBySide(ParallelEnv):
         self.table, self.render_mode = table, table.render_mode
         self.possible_agents = [TEACHER, STUDENT]
         self.agents: list[str] = []
-        self.observation_spaces, self.action_spaces = table.observations, table.actions
+        self.observation_spaces, self.action_spaces = table.observations, {**table.actions}
 
     def observation_space(self, agent: str) -> spaces.Space:
         return self.table.observations[agent]
