@@ -34,7 +34,8 @@ def block_of(found: re.Match[str]) -> Block:
         if what == "append":
             more = f" {rest}"
         elif what == "replace":
-            text = text.replace(*rest.split(" with ", 1))
+            old, new = rest.split(" with ", 1)
+            text = text.replace(old, new)
         elif what == "serve":
             serve = True
         elif what == "by":
