@@ -107,6 +107,15 @@ def squares(draw_squares: Draw, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return draw_squares(tmp_path_factory.mktemp("squares") / "squares")
 
 
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as it is distributed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, check=True)
+    return next(folder.glob("*.whl"))
+
+
 class Server(NamedTuple):
     address: str
     process: subprocess.Popen

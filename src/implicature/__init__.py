@@ -17,11 +17,30 @@ if "jax" in sys.modules and (_config := sys.modules["jax"].config).jax_compilati
     _config.update("jax_compilation_cache_dir", _cache)
     _config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
-# Imported when asked for: the package itself stays light.
-_LATER = {"env": "environment", "parallel_env": "environment", "jax_env": "vectorised"}
+# Imported when asked for: the package itself stays light. __init__.pyi tells type checkers of them.
+_LATER = {
+    "Config": "training.config",
+    "load_space": "interfaces.api",
+    "sample_games": "interfaces.api",
+    "explain": "interfaces.api",
+    "teaching": "evaluation.teaching",
+    "train": "interfaces.api",
+    "open_run": "training.run",
+    "evaluate": "interfaces.api",
+    "language": "interfaces.api",
+    "dialogues": "interfaces.api",
+    "env": "interfaces.environment",
+    "parallel_env": "interfaces.environment",
+    "jax_env": "interfaces.vectorised",
+}
+__all__ = [*_LATER]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.interfaces.{_LATER[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])

@@ -1,26 +1,33 @@
-"""The Python in docs/environments.md, docs/own-agents.md and examples/my_agents.py does what is said there."""
+"""The Python in docs/environments.md, docs/own-agents.md, docs/language.md and examples/my_agents.py does what is said
+there."""
 
 import re
+import sys
+from dataclasses import fields, make_dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from commands import ROOT, blocks
+from safetensors.numpy import load_file
 
 import implicature
+from implicature.interfaces.export import export
+from implicature.interfaces.sides import Sides
 
 pytest.importorskip("pettingzoo")
-ROOT = Path(__file__).parents[2]
 
 
-def blocks(page: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+def programs(page: str) -> list[str]:
+    return [block.lines[0] for block in blocks(ROOT / "docs" / page) if block.language == "python" and block.by]
 
 
 def test_the_environments_of_the_page_run(capsys: pytest.CaptureFixture[str]):
-    zoo, batch = blocks("environments.md")
+    zoo, batch = programs("environments.md")
     exec(zoo, {})
     assert re.search(r"She says “\d”.*he (picks|waits)", capsys.readouterr().out)
     known: dict[str, Any] = {}
@@ -34,7 +41,7 @@ def test_the_environments_of_the_page_run(capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize("source", ["docs", "example"])
 def test_the_agents_of_the_page_and_of_the_example_answer_for_their_game(source: str):
     known: dict[str, Any] = {}
-    page = "\n".join(blocks("own-agents.md"))
+    page = "\n".join(programs("own-agents.md"))
     exec(page if source == "docs" else (ROOT / "examples" / "my_agents.py").read_text(encoding="utf-8"), known)
     env, found = implicature.jax_env(games=20), 0
     game, play = env.games, jax.jit(lambda state, action: env.play(state, action))
@@ -49,3 +56,27 @@ def test_the_agents_of_the_page_and_of_the_example_answer_for_their_game(source:
         assert 0 <= wait <= 1
         found += int(play(state, jnp.asarray(np.argmax(belief)))[1])
     assert found > 10
+
+
+EGG = ("sender_input", "receiver_input", "labels", "aux_input", "message", "receiver_output", "message_length", "aux")
+"""The fields of egg.core.Interaction, which needs PyTorch, as does safetensors.torch: stand-ins take their place."""
+
+
+def test_an_interaction_of_egg_is_made_of_exported_dialogues_as_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    core, torch = ModuleType("egg.core"), ModuleType("safetensors.torch")
+    vars(core)["Interaction"] = make_dataclass("Interaction", EGG)
+    vars(torch)["load_file"] = load_file
+    for name, module in (("egg", ModuleType("egg")), ("egg.core", core), ("safetensors.torch", torch)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.chdir(tmp_path)
+    export(Path("dialogues.safetensors"), Sides(teacher="exact", student="exact", games=20))
+    known: dict[str, Any] = {}
+    (program,) = programs("language.md")
+    exec(program, known)
+    made = known["interaction"]
+    assert {field.name for field in fields(made)} == set(EGG)
+    assert made.sender_input.shape == (20, 10)
+    assert made.aux_input.keys() == {"instances", "target"}
+    assert made.aux.keys() == {"answer", "acc", "pair"}

@@ -249,3 +249,48 @@ def test_a_run_is_the_first_agent_and_brings_its_own_space_along(tmp_path: Path)
         told = asked(page, "watch", {"game": "yours", "agent": "run", "step": 0})
         assert "Their words have no meaning but use" in told["thoughts"][0]["why"]
         assert asked(page, "watch", {"game": "yours", "agent": "exact", "step": 3})["over"] is True
+
+
+MINE = """
+import numpy as np
+
+def teacher(sees):  # the last true word, and all others are out of the question
+    value = np.full(sees.candidates.shape[1], -np.inf)
+    value[np.flatnonzero(sees.candidates[sees.target])[-1]] = 1
+    return value
+
+def broken(sees):
+    raise KeyError("colour")
+"""
+
+
+def test_any_two_agents_sit_at_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "mine_on_the_page.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    with TestClient(new_app(both=("mine_on_the_page:teacher", "literal")), base_url="http://127.0.0.1") as page:
+        about = page.get("/api/about").json()
+        assert about["agents"][0] == {
+            "name": "met", "title": "mine_on_the_page:teacher teaches literal", "steps": ["as they are"], "step": 0,
+            "games": [game["name"] for game in about["games"]], "grounded": True,
+        }  # fmt: skip
+        told = asked(page, "watch", {"game": "three-objects", "agent": "met", "instances": [0, 1, 2], "seed": 1})
+        (thought,) = told["thoughts"]
+        words = next(game["words"] for game in about["games"] if game["name"] == "three-objects")
+        target = {"blue sphere": "sphere", "red sphere": "red", "blue cone": "cone"}
+        meant = list(target)[told["target"]]
+        # Attributes in the space's order: blue, sphere, red, cone.
+        assert words[thought["word"]] == target[meant]
+        assert [value is not None for value in thought["values"]].count(True) == 1
+        assert f"“{target[meant]}” is true of the" in thought["why"]
+    with TestClient(new_app(both=("mine_on_the_page:broken", "exact")), base_url="http://127.0.0.1") as page:
+        wrong = page.post("/api/watch", json={"game": "three-objects", "agent": "met"})
+        assert wrong.status_code == 422
+        assert "broken stopped with KeyError: 'colour'" in wrong.json()["sentence"]
+
+
+def test_a_run_meets_another_agent_in_its_own_games():
+    _, players = all_players(SHIPPED, ("exact", str(SHIPPED)))
+    assert list(players) == ["met", "run", "exact", "pair"]
+    assert players["met"].games == ("numbers-4",)
+    with pytest.raises(ValueError, match="nowhere is not a run"):
+        all_players(None, ("exact", "nowhere"))

@@ -186,3 +186,15 @@ def test_what_cannot_be_written_is_told_before_anything_is_played(
         run(monkeypatch, capsys, "export", "--teacher", "nobody", "--student", "nobody", "--out", out)
     assert end.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_row_of_own_agents_is_shown_below_the_papers_table(here: Path, ask: Any):
+    ask("evaluate", *OWN, "--row", here / "results" / "own.csv", "--json")
+    pairs = Path(__file__).parents[2] / "results" / "pairs.csv"
+    (here / "results" / "pairs.csv").write_bytes(pairs.read_bytes())
+    told = ask("reproduce", "table-1", "--only", "exchange, ungrounded, numbers-4 0 ")
+    with (here / "results" / "own.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["game"], row["valid"], row["games"]) == ("numbers-4", "100.0", "500")
+    assert "yours" in told
+    assert f"{float(row['accuracy']):.2f}" in told[told.index("yours") :]

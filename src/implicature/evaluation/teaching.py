@@ -151,7 +151,14 @@ def teaching(
 ) -> Teaching:
     """Teaching sets and hierarchy of any finite class. Only sets of at least `least` examples count.
 
-    Exact by a search for minimum hitting sets, exponential at worst: past the budget it answers with bounds."""
+    Exact by a search for minimum hitting sets, exponential at worst: past the budget it answers with bounds.
+
+    >>> import numpy as np
+    >>> blue_sphere, red_sphere, blue_cone = [1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]  # blue sphere red cone
+    >>> found = implicature.teaching(np.array([blue_sphere, red_sphere, blue_cone], bool), positive=True, least=1)
+    >>> found.td, found.rtd  # "blue" and "sphere" together, or one word once the other two have their own
+    ((2, 1, 1), (1, 1, 1))
+    """
     concepts, everything, work = _concepts(truth), (1 << truth.shape[1]) - 1, _Work(budget)
 
     def best(c: int, left: list[int], known: int | None) -> int | None:

@@ -83,6 +83,7 @@ def evaluate(
     sides: Annotated[Sides, tyro.conf.arg(name="")] = Sides(),  # noqa: B008
     equivalent: bool = False,
     sampled: bool = False,
+    row: Annotated[Path | None, tyro.conf.arg(metavar="CSV")] = None,
     json: bool = False,
 ) -> None:
     """Let a trained pair play test games, which it has never seen in training or validation; or any two players:
@@ -93,12 +94,13 @@ def evaluate(
         sides: Who plays.
         equivalent: Teacher and student see differently named candidates, and the message is translated.
         sampled: The teacher speaks by chance, as in training, instead of saying what is best.
+        row: Add the figures to a file of rows; `reproduce table-1` and `table-2` show those in results/own.csv.
         json: Print one JSON object instead.
     """
     from implicature.interfaces.evaluate import evaluate as play
     from implicature.interfaces.players import meeting
 
-    play(meeting(sides), equivalent, sampled, json)
+    play(meeting(sides), equivalent, sampled, json, row)
 
 
 def language(
@@ -216,6 +218,7 @@ def bench(
     curves: bool = False,
     picture: Path | None = None,
     workers: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    seconds: float = 10.0,
     engine: Literal["local", "ray"] = "local",
     address: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None,
 ) -> None:
@@ -226,13 +229,14 @@ def bench(
         curves: Also measure what a game costs by the number of candidates and of messages (some minutes).
         picture: Draw these curves to a PNG file.
         workers: Instead, measure how much more is learned by up to N workers side by side, a core each.
+        seconds: How long each of these is measured, for each half of a phase: they do not start at the same moment.
         engine: Where these are: processes on this machine, or a Ray cluster that is there already.
         address: The cluster's; by default the one that runs on this machine.
     """
     if workers is not None:
         from implicature.interfaces.scaling import scaling
 
-        return scaling(workers, engine, address, json)
+        return scaling(workers, engine, address, json, seconds)
     use_processors()
     from implicature.interfaces.bench import bench as run
 
@@ -268,6 +272,8 @@ def render(
 
 def play(
     run: tyro.conf.Positional[Path | None] = None,
+    teacher: str | None = None,
+    student: str | None = None,
     port: int = 8642,
     browser: bool = True,
     host: str = "127.0.0.1",
@@ -278,6 +284,8 @@ def play(
 
     Args:
         run: A run's folder, to play with the pair trained in it.
+        teacher: Who speaks instead: a run's folder, "exact", "literal", or module:object, an agent of your own.
+        student: Who listens instead, likewise.
         port: Where the page is; 0 for any port that is free.
         browser: Open the page in a browser.
         host: The network address to answer on; by default only this computer can open the page.
@@ -286,7 +294,7 @@ def play(
     """
     from implicature.interfaces.play.serve import play as serve
 
-    serve(run, host, port, browser, record, consent)
+    serve(run, host, port, browser, record, consent, teacher, student)
 
 
 def study(

@@ -35,12 +35,12 @@ class TurnGame(AECEnv):
         super().__init__()
         self.table, self.render_mode = table, table.render_mode
         self.possible_agents = [TEACHER, STUDENT]
-        self.observation_spaces, self.action_spaces = table.observations, table.actions
+        self.observation_spaces, self.action_spaces = table.observations, {**table.actions}
 
     def observation_space(self, agent: str) -> spaces.Space:
         return self.table.observations[agent]
 
-    def action_space(self, agent: str) -> spaces.Space:
+    def action_space(self, agent: str) -> spaces.Discrete:
         return self.table.actions[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -81,12 +81,12 @@ class SideBySide(ParallelEnv):
         self.table, self.render_mode = table, table.render_mode
         self.possible_agents = [TEACHER, STUDENT]
         self.agents: list[str] = []
-        self.observation_spaces, self.action_spaces = table.observations, table.actions
+        self.observation_spaces, self.action_spaces = table.observations, {**table.actions}
 
     def observation_space(self, agent: str) -> spaces.Space:
         return self.table.observations[agent]
 
-    def action_space(self, agent: str) -> spaces.Space:
+    def action_space(self, agent: str) -> spaces.Discrete:
         return self.table.actions[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict, dict]:
@@ -135,10 +135,22 @@ def _table(
 
 def env(game: str = "numbers-4", **options: Any) -> TurnGame:
     """The game for PettingZoo's AEC API. Options: space and candidates (a game of one's own), rounds, message_cost,
-    split ("train", "validation", "test"), observe ("symbols", "pixels"), games (drawn in advance), render_mode."""
+    split ("train", "validation", "test"), observe ("symbols", "pixels"), games (drawn in advance), render_mode.
+
+    >>> game = implicature.env("numbers-4", rounds=2, message_cost=0.1, games=100)
+    >>> game.reset(seed=0)
+    >>> game.agent_selection, game.action_space("teacher"), game.action_space("student")  # five: four and waiting
+    ('teacher', Discrete(10), Discrete(5))
+    """
     return TurnGame(_table(game, **options))
 
 
 def parallel_env(game: str = "numbers-4", **options: Any) -> SideBySide:
-    """The game for PettingZoo's parallel API, with the same options."""
+    """The game for PettingZoo's parallel API, with the same options.
+
+    >>> game = implicature.parallel_env(space="examples/kitchen.csv", candidates=3, games=100)
+    >>> seen, _ = game.reset(seed=0)
+    >>> seen["student"]["candidates"].shape
+    (3, 16)
+    """
     return SideBySide(_table(game, **options))

@@ -1,6 +1,8 @@
 """`implicature evaluate`: test games, which were never training or validation games."""
 
 import json as json_format
+from pathlib import Path
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,7 @@ from rich.table import Table
 from implicature.agents.dialogue import greedily, softly
 from implicature.evaluation.play import Played, by_rtd, play_games, summary
 from implicature.evaluation.runs import over_pairs
+from implicature.experiments.own import add_row, own_row
 from implicature.interfaces.players import Meeting, own_words
 from implicature.training.adaptation import beta_of
 
@@ -28,7 +31,8 @@ def played(meeting: Meeting, equivalent: bool, sampled: bool) -> list[Played]:
         ]
 
 
-def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> None:
+def evaluated(meeting: Meeting, equivalent: bool = False, sampled: bool = False) -> dict[str, Any]:
+    """The figures of all pairs."""
     each = played(meeting, equivalent, sampled)
     figures = over_pairs([summary(one) for one in each])
     if meeting.rules.rounds > 1 and meeting.rules.candidates <= 12:
@@ -37,14 +41,21 @@ def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool) -> N
             rtd: {name: float(np.mean([one[rtd][name] for one in tables])) for name in tables[0][rtd]}
             for rtd in tables[0]
         }
+    return figures
+
+
+def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool, row: Path | None = None) -> None:
+    figures = evaluated(meeting, equivalent, sampled)
+    if row is not None:
+        which = ", ".join(["equivalent"] * equivalent + meeting.kinds()) or "test"
+        add_row(row, own_row(meeting.title, meeting.setting.config, meeting.rules, figures, which, sampled))
     if json:
         asked = {"novel": meeting.novel, "pictures": meeting.pictures}
         print(json_format.dumps({**figures, **{name: value for name, value in asked.items() if value}}))
         return
-    spread, manner = figures.get("std", {}), ", novel targets" if meeting.novel else ""
-    manner += ", speaker sampled" if sampled else ""
-    manner += f", pictures of {meeting.pictures}" if meeting.pictures else ""
-    table = Table("", "value", title=escape(f"{meeting.title}, {figures['games']:,} test games{manner}"))
+    spread, kinds = figures.get("std", {}), meeting.kinds() + ["speaker sampled"] * sampled
+    title = ", ".join([meeting.title, f"{figures['games']:,} test games", *kinds])
+    table = Table("", "value", title=escape(title))
     for name in ("accuracy", "hard_accuracy", "valid"):
         more = f" ± {100 * spread[name]:.2f}" if spread else ""
         table.add_row(name.replace("_", " "), f"{100 * figures[name]:.2f} %{more}")

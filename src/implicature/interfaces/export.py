@@ -20,13 +20,18 @@ from safetensors.numpy import save
 
 from implicature.agents.checkpoint import write_whole
 from implicature.evaluation.transcripts import Transcripts, transcribe
-from implicature.interfaces.players import meeting, own_words
+from implicature.interfaces.players import Meeting, meeting, own_words
 from implicature.interfaces.sides import Sides
 from implicature.interfaces.writing import check_file
 from implicature.spaces import Space
 
 Dialogues = list[Transcripts]
 """Of each pair."""
+
+
+def transcripts_of(met: Meeting) -> Dialogues:
+    with own_words():
+        return [transcribe(*pair, met.sights(*pair), met.games, met.rules) for pair in met.pairs]
 
 
 def tidy(each: Dialogues, space: Space) -> dict[str, list[Any]]:
@@ -140,8 +145,7 @@ def export(out: Path, sides: Sides) -> None:
         except ImportError:
             raise ValueError("Parquet needs pyarrow: pip install 'implicature[parquet]', or write .csv.") from None
     met = meeting(sides)
-    with own_words():
-        each = [transcribe(*pair, met.sights(*pair), met.games, met.rules) for pair in met.pairs]
+    each = transcripts_of(met)
     try:
         write_whole(out, LAYOUTS[layout](each, met.setting.space))
     except OSError as problem:

@@ -24,7 +24,8 @@ TOLD = {
 }
 
 
-def language(meeting: Meeting, json: bool) -> None:
+def measured(meeting: Meeting) -> dict[str, Any]:
+    """The measures of a pair; of several their means, and each."""
     setting = meeting.setting
     with own_words():
         each = [
@@ -33,9 +34,14 @@ def language(meeting: Meeting, json: bool) -> None:
         ]
     figures: dict[str, Any] = jax.tree.map(lambda *values: float(np.mean(values)), *each)
     figures["games"] = each[0]["games"]
+    several = {"pairs": len(each), "each": each} if len(each) > 1 else {}
+    return {**figures, **several}
+
+
+def language(meeting: Meeting, json: bool) -> None:
+    figures = measured(meeting)
     if json:
-        several = {"pairs": len(each), "each": each} if len(each) > 1 else {}
-        print(json_format.dumps({**figures, **several}))
+        print(json_format.dumps(figures))
         return
     chance = figures["by_chance"]
     table = Table("", "value", "by chance", title=escape(f"{meeting.title}, {figures['games']:,} test games"))

@@ -4,7 +4,8 @@
     exact, literal         who computes what we learn: the recursion of depth 3, and of depth 0
     my_module:my_agent     an agent of your own (agents/own.py); naming it imports the module, which runs its code
 
-Two sides, of one run or of two, or of none, play test games that no run among them was trained with.
+In Python a side may also be a run or a function itself. Two sides, of one run or of two, or of none, play test games
+that no run among them was trained with.
 """
 
 import importlib
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +31,8 @@ from implicature.training.config import Config
 from implicature.training.run import Run, Setting, in_pictures_of, open_run, setting_of
 
 Side = Literal["teacher", "student"]
+Who = str | Path | Run | Callable
+"""Whoever can sit on a side."""
 DEPTHS = {"exact": 3, "literal": 0}
 
 
@@ -48,8 +51,21 @@ class Meeting:
     pictures: str | None = None
     """Other pictures than those of the setting, by the name they were asked for."""
 
+    def kinds(self) -> list[str]:
+        """What is special about these test games."""
+        return ["novel targets"] * self.novel + [f"pictures of {self.pictures}"] * (self.pictures is not None)
+
     def sights(self, teacher: Any, student: Any) -> Sights:
         return sights_between(teacher, student, self.setting.space)
+
+
+class Seat(NamedTuple):
+    """Somebody on a side: of a run, of one pair of it, an agent of one's own, or else an exact player."""
+
+    name: str
+    run: Run | None = None
+    number: int | None = None
+    function: Callable | None = None
 
 
 def run_named(name: str) -> tuple[Path, int | None] | None:
@@ -82,7 +98,6 @@ def imported(name: str) -> Callable:
         found = importlib.import_module(module)
         for part in path.split("."):
             found = getattr(found, part)
-        found = found() if isinstance(found, type) else found
     except (Exception, SystemExit) as problem:
         raise ValueError(
             f"{name} cannot be imported ({type(problem).__name__}: {problem}): name an agent as module:object, "
@@ -90,28 +105,55 @@ def imported(name: str) -> Callable:
         ) from None
     finally:
         sys.path.remove(here)
+    return own_agent(found, name)
+
+
+def own_agent(found: Any, name: str) -> Callable:
+    """An agent of one's own; of a class, one is made."""
+    try:
+        found = found() if isinstance(found, type) else found
+    except Exception as problem:
+        what = f"{type(problem).__name__}: {problem}"
+        raise ValueError(f"{name} cannot be made ({what}): a class of agents is called without arguments.") from None
     if not callable(found):
         raise ValueError(f"{name} is not a function: an agent of your own is called with what it may see.")
     return found
 
 
-def not_of_a_run(name: str, side: Side, setting: Setting, rules: Rules) -> Any:
+def seated(who: Who, opened: dict[Path, Run]) -> Seat:
+    """Who this is; a run is opened once for both sides."""
+    if isinstance(who, Run):
+        return Seat(str(who.folder), who)
+    if not isinstance(who, str | Path):
+        name = getattr(who, "__name__", type(who).__name__)
+        return Seat(name, function=own_agent(who, name))
+    if (of := run_named(str(who))) is not None:
+        folder, number = of
+        if folder not in opened:
+            opened[folder] = open_run(folder)
+        return Seat(str(who), opened[folder], number)
+    return Seat(str(who), function=None if str(who) in DEPTHS else imported(str(who)))
+
+
+def not_of_a_run(seat: Seat, side: Side, space: Space, rules: Rules, share: bool = True) -> Any:
     """An exact player, or one of your own."""
-    if name in DEPTHS:
-        depth = Recursion(DEPTHS[name])
+    if seat.function is None:
+        depth = Recursion(DEPTHS[seat.name], share=share)
         return ExactTeacher(depth) if side == "teacher" else ExactStudent(depth, rules.message_cost)
-    function, messages = imported(name), setting.space.table.shape[1]
-    player = OwnTeacher(function, messages, name) if side == "teacher" else OwnStudent(function, name)
-    if compiled(function):
-        check_compiled(player, side, setting, rules)
+    messages = space.table.shape[1]
+    player = (
+        OwnTeacher(seat.function, messages, seat.name) if side == "teacher" else OwnStudent(seat.function, seat.name)
+    )
+    if compiled(seat.function):
+        check_compiled(player, side, space, rules)
     return player
 
 
-def check_compiled(player: OwnTeacher | OwnStudent, side: Side, setting: Setting, rules: Rules) -> None:
+def check_compiled(player: OwnTeacher | OwnStudent, side: Side, space: Space, rules: Rules) -> None:
     """Trace it once by itself, so that what is wrong with it is told as such."""
 
     def once() -> Any:
-        candidates, zero = jnp.asarray(setting.space.table[: rules.candidates], jnp.float32), jnp.asarray(0)
+        candidates, zero = jnp.asarray(space.table[: rules.candidates], jnp.float32), jnp.asarray(0)
         mind = player.start(jnp.full(rules.candidates, 1 / rules.candidates), rules)
         if isinstance(player, OwnTeacher):
             return player.values(candidates, zero, mind)
@@ -153,15 +195,8 @@ def together(runs: dict[Path, Run]) -> Setting:
     return setting
 
 
-def players(sides: Sides, setting: Setting, rules: Rules, names: dict[Side, str], runs: dict[Path, Run]) -> list[tuple]:
+def paired(hers: list[Any], his: list[Any]) -> list[tuple[Any, Any]]:
     """Pairs of the agents on either side; a side of one plays with each of the other."""
-    found: list[list[Any]] = []
-    for side, name in names.items():
-        if (of := run_named(name)) is None:
-            found.append([not_of_a_run(name, side, setting, rules)])
-        else:
-            found.append(of_run(runs[of[0]], side, sides.phase, of[1]))
-    hers, his = found
     number = max(len(hers), len(his)) if 1 in (len(hers), len(his)) else min(len(hers), len(his))
     return [(hers[i % len(hers)], his[i % len(his)]) for i in range(number)]
 
@@ -173,26 +208,45 @@ def other_pictures(setting: Setting, pairs: list[tuple], name: str) -> Space:
     return in_pictures_of(setting.space, name)
 
 
+def named(sides: Sides) -> tuple[str, str]:
+    """Who was asked for as the teacher and as the student."""
+    teacher, student = sides.teacher or sides.run, sides.student or sides.run
+    if teacher is None or student is None:
+        side = "teacher" if teacher is None else "student"
+        raise ValueError(f"Who is the {side}? Name a run, or say it with --{side}.")
+    return teacher, student
+
+
 def meeting(sides: Sides) -> Meeting:
-    """Both players and their games."""
-    names: dict[Side, str] = {}
-    asked_for: dict[Side, str | None] = {"teacher": sides.teacher or sides.run, "student": sides.student or sides.run}
-    for side, name in asked_for.items():
-        if name is None:
-            raise ValueError(f"Who is the {side}? Name a run, or say it with --{side}.")
-        names[side] = name
-    check_number(sides.games)
-    runs = {of[0]: open_run(of[0]) for of in map(run_named, names.values()) if of is not None}
-    asked = {name: getattr(sides, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
-    setting = together(runs) if runs else setting_of(Config(**asked, train_games=1))
-    games = held_out_games(setting, sides.games, sides.seed, sides.candidates, novel=sides.novel)
+    """Both players of a command and their games."""
+    return meet(*named(sides), sides)
+
+
+def meet(teacher: Who, student: Who, asked: Sides) -> Meeting:
+    """Any two players, and the test games that are asked for."""
+    check_number(asked.games)
+    opened: dict[Path, Run] = {}
+    seats: dict[Side, Seat] = {"teacher": seated(teacher, opened), "student": seated(student, opened)}
+    runs = {seat.run.folder: seat.run for seat in seats.values() if seat.run is not None}
+    game = {name: getattr(asked, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
+    setting = together(runs) if runs else setting_of(Config(**game, train_games=1))
+    games = held_out_games(setting, asked.games, asked.seed, asked.candidates, novel=asked.novel)
     rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
-    pairs = players(sides, setting, rules, names, runs)
-    if sides.pictures is not None:
-        setting = replace(setting, space=other_pictures(setting, pairs, sides.pictures))
-    if names["teacher"] != names["student"]:
-        title = f"{names['teacher']} teaches {names['student']}"
-    else:
-        phase = setting.config.phases if sides.phase is None else sides.phase
-        title = f"{names['teacher']}: phase {phase}" if runs else f"{names['teacher']} with {names['student']}"
-    return Meeting(title, setting, rules, games, pairs, sides.novel, sides.pictures)
+    hers, his = (
+        [not_of_a_run(seat, side, setting.space, rules)]
+        if seat.run is None
+        else of_run(seat.run, side, asked.phase, seat.number)
+        for side, seat in seats.items()
+    )
+    pairs = paired(hers, his)
+    phase = setting.config.phases if asked.phase is None else asked.phase
+    title = title_of(seats["teacher"], seats["student"], phase)
+    if asked.pictures is not None:
+        setting = replace(setting, space=other_pictures(setting, pairs, asked.pictures))
+    return Meeting(title, setting, rules, games, pairs, asked.novel, asked.pictures)
+
+
+def title_of(teacher: Seat, student: Seat, phase: int) -> str:
+    if teacher.name != student.name:
+        return f"{teacher.name} teaches {student.name}"
+    return f"{teacher.name} with {student.name}" if teacher.run is None else f"{teacher.name}: phase {phase}"

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.markdown import Markdown
 
-from implicature.experiments import quick
+from implicature.experiments import own, quick
 from implicature.experiments.rows import Row, read_rows, write_rows
 from implicature.games import check_number
 from implicature.interfaces.board import Board, Shown
@@ -204,6 +204,8 @@ def show(experiment: str, folders: Folders) -> None:
             print(quick.WARNING)
         Console().print(Markdown(folders.rendered(experiment)))
     print(f"{len(rows)} rows in {path}")
+    if yours := own.render(experiment, read_rows(folders.out / own.FILE)):
+        Console().print(Markdown(yours))
     if rows and experiment.startswith("figure"):
         picture = path.with_name(f"{experiment}.png")
         picture_of(experiment, folders).savefig(picture, dpi=150)

@@ -12,9 +12,6 @@ from implicature.experiments.rows import Row
 from implicature.interfaces.engines import ENGINES, Job, Options
 from implicature.interfaces.engines.local import check_workers
 
-SECONDS = 10.0
-"""For each half of a phase: workers do not start at the same moment, but most of this is at the same time."""
-
 
 def run(task: Row, games: int, runs: Path) -> list[Row]:
     """One worker's share."""
@@ -22,14 +19,15 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
     from implicature.interfaces.bench import some_games, training_speed
     from implicature.training.config import Config
 
-    speed = training_speed(Config(), some_games(*named_game("numbers-4"), games), least=SECONDS)
-    return [{**task, "games_per_second": speed["games"]}]
+    speed = training_speed(Config(), some_games(*named_game("numbers-4"), games), least=task["seconds"])
+    return [{"worker": task["worker"], "games_per_second": speed["games"]}]
 
 
-def games_per_second(workers: int, engine: str, address: str | None) -> float:
+def games_per_second(workers: int, engine: str, address: str | None, seconds: float) -> float:
     """Of all workers together."""
     # The engine has no more workers than jobs: one is one process on one core, too.
-    jobs = [Job(__name__, {"worker": i}, 20_000, Path("runs").resolve(), sys.argv) for i in range(workers)]
+    tasks = [{"worker": i, "seconds": seconds} for i in range(workers)]
+    jobs = [Job(__name__, task, 20_000, Path("runs").resolve(), sys.argv) for task in tasks]
     total = 0.0
     for event in ENGINES[engine](jobs, Options(jobs=max(2, workers), address=address)):
         if event.state in ("failed", "lost"):
@@ -38,13 +36,15 @@ def games_per_second(workers: int, engine: str, address: str | None) -> float:
     return total
 
 
-def scaling(workers: int, engine: str, address: str | None, as_json: bool) -> None:
+def scaling(workers: int, engine: str, address: str | None, as_json: bool, seconds: float = 10.0) -> None:
     if workers < 1:
         raise ValueError(f"{workers} workers do nothing: measure 1 or more.")
     if engine == "local":
         check_workers(workers)
+    if not 0 < seconds < 3600:
+        raise ValueError(f"{seconds} seconds measure nothing: ask for more than 0 and less than an hour.")
     counts = sorted({workers, *(2**n for n in range(20) if 2**n < workers)})
-    rates = {count: games_per_second(count, engine, address) for count in counts}
+    rates = {count: games_per_second(count, engine, address, seconds) for count in counts}
     figures = [
         {"workers": count, "games_per_second": round(rate), "times": round(rate / rates[1], 2)}
         for count, rate in rates.items()

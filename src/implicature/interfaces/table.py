@@ -26,7 +26,7 @@ class Table:
             self.looks = self.looks.astype(np.int8)
         self.games = tuple(np.asarray(leaf) for leaf in (env.games.candidates, env.games.target, env.games.order))
         self.random = np.random.default_rng()
-        self.actions: dict[str, spaces.Space] = {
+        self.actions: dict[str, spaces.Discrete] = {
             TEACHER: spaces.Discrete(env.messages),
             STUDENT: spaces.Discrete(env.rules.candidates + 1),
         }

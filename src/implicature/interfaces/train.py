@@ -37,6 +37,11 @@ PAPER_PRESETS = {
 
 
 def train(config: Config, preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> None:
+    report(trained(config, preset, out, resume, quiet))
+
+
+def trained(config: Config, preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> Run:
+    """A new run, or one taken up again, to its end."""
     if resume is not None:
         run = open_run(resume)
     else:
@@ -50,7 +55,7 @@ def train(config: Config, preset: str | None, out: Path | None, resume: Path | N
     except KeyboardInterrupt:
         print(f"Stopped. Nothing is lost: go on with  implicature train --resume {run.folder}", file=sys.stderr)
         raise
-    report(run)
+    return run
 
 
 def new_folder(config: Config) -> Path:

@@ -127,6 +127,13 @@ def jax_env(
     observe: Observe = "symbols",
     games: int = 100_000,
 ) -> Environment:
-    """The game as pure functions, by name or of a space of one's own (a Space, or a .csv or .json file)."""
+    """The game as pure functions, by name or of a space of one's own (a Space, or a .csv or .json file).
+
+    >>> import jax
+    >>> game = implicature.jax_env("numbers-4", games=1_000)
+    >>> states = jax.vmap(game.reset)(jax.random.split(jax.random.key(0), 8))
+    >>> game.messages, states.game.candidates.shape
+    (10, (8, 4))
+    """
     of, number = game_of(game, space, candidates)
     return environment(of, Rules(number, rounds, message_cost), split, observe, games)

@@ -422,6 +422,15 @@ def start_run(folder: Path, config: Config) -> Run:
     return run
 
 
-def open_run(folder: Path) -> Run:
-    """A run that exists, finished or not."""
+def open_run(folder: Path | str) -> Run:
+    """A run that exists, finished or not.
+
+    >>> run = implicature.open_run("runs/small")
+    >>> run.finished, run.setting.config.game
+    (True, 'numbers-4')
+    >>> pair = run.pair()  # teacher and student after the last phase; run.pair(0) is before the first
+    >>> implicature.evaluate(run, games=200)["games"]
+    200
+    """
+    folder = Path(folder)
     return Run(folder, setting_of(read_config(folder)))

@@ -41,8 +41,9 @@ def new_app(
     study: Study | None = None,
     consent: str = CONSENT,
     hosts: frozenset[str] | None = LOOPBACK,
+    both: tuple[str, str] | None = None,
 ) -> FastAPI:
-    host = Host(run, study)
+    host = Host(run, study, both)
     app = FastAPI(
         title="implicature play", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/openapi.json", responses=PROBLEMS,

@@ -13,8 +13,8 @@ from implicature.interfaces.play.table import Round, expected, rounds_of
 class Host:
     """The games and players of one server, and the study that decisions go to, if there is one."""
 
-    def __init__(self, run: Path | None, study: Study | None):
-        self.games, self.players = all_players(run)
+    def __init__(self, run: Path | None, study: Study | None, both: tuple[str, str] | None = None):
+        self.games, self.players = all_players(run, both)
         self.study = study
 
     def warm(self) -> None:

@@ -1,4 +1,5 @@
-"""Who can be played with: exact agents of any depth, the pair that comes with the package, a run of one's own."""
+"""Who can be played with: exact agents of any depth, the pair that comes with the package, a run of one's own, and any
+two who meet: agents of one's own, of runs, exact ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,8 +17,11 @@ from implicature import __version__
 from implicature.agents.belief import Reading, posterior
 from implicature.agents.exact import Belief, Table, Truth
 from implicature.agents.exact_pair import ExactStudent, ExactTeacher, Recursion
+from implicature.agents.perception import Sights
 from implicature.evaluation.runs import sights_between
+from implicature.games import Rules
 from implicature.interfaces.play.deals import MOST_CANDIDATES, Deal, Playable, padded, playables
+from implicature.interfaces.players import Seat, Side, not_of_a_run, of_run, seated, together
 from implicature.spaces import Space
 from implicature.training.adaptation import Pair
 from implicature.training.run import Run, read_config, setting_of, space_of
@@ -60,6 +64,8 @@ class Player:
     grounded: bool
     """Whether its words mean what they say."""
     sides: Callable[[int, Deal], Sides]
+    open: bool = True
+    """Whether what he expects of her can be read off him, so that a reason can be given in words."""
 
 
 def exact_tables(student: ExactStudent, truth: Truth, belief: Belief) -> tuple[Table, Table]:
@@ -94,6 +100,12 @@ def same(one: Space, other: Space) -> bool:
     return one.attributes == other.attributes and np.array_equal(one.table, other.table)
 
 
+def first_looks(sights: Sights, space: Space) -> tuple[Seen, Seen]:
+    """How she and he see each instance, in its first picture."""
+    rows = np.arange(space.instances) * sights.variety
+    return np.asarray(sights.hers)[rows], np.asarray(sights.his)[rows]
+
+
 class Loaded:
     """The pairs of a run folder, one a phase, read when they are first played with."""
 
@@ -118,18 +130,22 @@ class Loaded:
     def _sides(self, pair: Pair) -> Sides:
         pair = jax.device_put(pair, jax.devices()[0])
         sights = sights_between(pair.teacher, pair.student, self.space)
-        first_looks = np.arange(self.space.instances) * sights.variety
-        hers, his = (np.asarray(seen)[first_looks] for seen in (sights.hers, sights.his))
-        return Sides(pair.teacher, pair.student, learned_tables, hers, his)
+        return Sides(pair.teacher, pair.student, learned_tables, *first_looks(sights, self.space))
+
+
+def games_in(space: Space, candidates: int, games: dict[str, Playable]) -> tuple[str, ...]:
+    """Every game in this space; where there is none such, one is added."""
+    mine = tuple(game.name for game in games.values() if same(game.space, space))
+    if not mine:
+        mine = ("yours",)
+        games["yours"] = Playable("yours", space.name, "words", space, candidates)
+    return mine
 
 
 def trained_player(name: str, title: str, folder: Path, games: dict[str, Playable]) -> Player:
-    """A run folder as a player of every game in its space; where there is none such, a game is added."""
+    """A run folder as a player of every game in its space."""
     loaded = Loaded(folder)
-    mine = tuple(game.name for game in games.values() if same(game.space, loaded.space))
-    if not mine:
-        mine = ("yours",)
-        games["yours"] = Playable("yours", loaded.space.name, "words", loaded.space, loaded.candidates)
+    mine = games_in(loaded.space, loaded.candidates, games)
 
     def both(step: int, deal: Deal) -> Sides:
         return loaded.read()[step]
@@ -140,12 +156,47 @@ def trained_player(name: str, title: str, folder: Path, games: dict[str, Playabl
     return Player(name, title, __version__, steps, len(steps) - 1, mine, grounded, both)
 
 
-def all_players(run: Path | None) -> tuple[dict[str, Playable], dict[str, Player]]:
-    """The games and the players of one server, by name."""
+def no_tables(student: Any, reading: Any, belief: Belief) -> tuple[Table, Table]:
+    """Of agents who only answer."""
+    nothing = jnp.zeros((len(belief), 0))
+    return nothing, nothing
+
+
+def met_player(teacher: str, student: str, games: dict[str, Playable]) -> Player:
+    """Any two agents, named as for `implicature evaluate`: of every game in a run's space, or of all games."""
+    opened: dict[Path, Run] = {}
+    hers, his = seated(teacher, opened), seated(student, opened)
+    mine = tuple(games)
+    if opened:
+        setting = together(opened)
+        mine = games_in(setting.space, setting.rules.candidates, games)
+
+    def agent(seat: Seat, side: Side, game: Playable, rules: Rules) -> Any:
+        if seat.run is None:
+            return not_of_a_run(seat, side, game.space, rules, game.share)
+        return jax.device_put(of_run(seat.run, side, None, seat.number)[0], jax.devices()[0])
+
+    @lru_cache(maxsize=256)
+    def both(game: str, candidates: int, rounds: int, cost: float) -> Sides:
+        rules, space = Rules(candidates, rounds, cost), games[game].space
+        pair = agent(hers, "teacher", games[game], rules), agent(his, "student", games[game], rules)
+        sights = sights_between(*pair, space)
+        return Sides(*pair, no_tables, *first_looks(sights, space))
+
+    def sides(_: int, deal: Deal) -> Sides:
+        return both(deal.game, max(2, len(deal.instances)), deal.rounds, deal.cost)
+
+    title = f"{teacher} teaches {student}"
+    return Player("met", title, __version__, ("as they are",), 0, mine, True, sides, open=False)
+
+
+def all_players(run: Path | None, both: tuple[str, str] | None = None) -> tuple[dict[str, Playable], dict[str, Player]]:
+    """The games and the players of one server, by name; whom was asked for comes first."""
     games = dict(playables())
-    found = [trained_player("pair", "Trained pair", SHIPPED, games)]
+    shipped = trained_player("pair", "Trained pair", SHIPPED, games)
+    asked = [] if both is None else [met_player(*both, games)]
     if run is not None:
-        mine = trained_player("run", f"Your run {run.name}", run, games)
-        mine.sides(0, Deal(mine.games[0], (), 0, 0, 1))  # better a sentence now than a problem on the page
-        found.insert(0, mine)
-    return games, {player.name: player for player in (*found[:-1], exact_player(games), found[-1])}
+        asked.append(trained_player("run", f"Your run {run.name}", run, games))
+    for player in asked:
+        player.sides(0, Deal(player.games[0], (), 0, 0, 1))  # better a sentence now than a problem on the page
+    return games, {player.name: player for player in (*asked, exact_player(games), shipped)}

@@ -32,7 +32,10 @@ def listening(host: str, port: int) -> socket.socket:
         raise ValueError(f"{why}: choose another with --port or --host.") from None
 
 
-def play(run: Path | None, host: str, port: int, browser: bool, record: Path | None, consent: str | None) -> None:
+def play(
+    run: Path | None, host: str, port: int, browser: bool, record: Path | None, consent: str | None,
+    teacher: str | None = None, student: str | None = None,
+) -> None:  # fmt: skip
     try:
         import uvicorn
 
@@ -43,6 +46,8 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
         ) from None
     from implicature.interfaces.play.guard import LOOPBACK
     from implicature.interfaces.play.record import Study
+    from implicature.interfaces.players import named
+    from implicature.interfaces.sides import Sides
 
     if not host.strip():
         raise ValueError("--host without a name would be every network: say 0.0.0.0 if that is meant.")
@@ -50,10 +55,12 @@ def play(run: Path | None, host: str, port: int, browser: bool, record: Path | N
         raise ValueError(f"{port} is not a port: choose one from 1 to 65535, or 0 for any that is free.")
     if consent is not None and record is None:
         raise ValueError("--consent is what people agree to when they are recorded: say where with --record.")
+    asked = Sides(None if run is None else str(run), teacher, student)
+    both = None if teacher is None and student is None else named(asked)
     sock = listening(host, port)
     study = None if record is None else Study(record)
     local = loopback(host)
-    app = new_app(run, study, consent or CONSENT, LOOPBACK | {host} if local else None)
+    app = new_app(run, study, consent or CONSENT, LOOPBACK | {host} if local else None, both)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if not local:
         console.print(

@@ -32,7 +32,8 @@ from implicature.interfaces.play.deals import (
     undecided,
 )
 from implicature.interfaces.play.players import Player, Seen
-from implicature.interfaces.story import percent, reason
+from implicature.interfaces.players import own_words
+from implicature.interfaces.story import listed, percent, reason
 
 POSSIBLE = 0.01
 """A belief from which on a candidate is still spoken of."""
@@ -96,28 +97,34 @@ def rounds_of(
     views, rules, prior = seated(deal, sides.hers, sides.his, sides.room)
     with _compiling[player.name, rules, views.teacher.shape]:
         both = sides.teacher, sides.student, sides.tables
-        found = converse(both, views, rules, prior, given, np.uint32(deal.seed), np.asarray(patient))
-        played, expects, believes = jax.device_get(found)
+        with own_words():
+            found = converse(both, views, rules, prior, given, np.uint32(deal.seed), np.asarray(patient))
+            played, expects, believes = jax.device_get(found)
     called = [game.called(i) for i in deal.instances]
     return [
-        told(game, deal, player.grounded, played, i, called, expects[i], believes[i])
-        for i in range(int(np.sum(played.live)))
+        told(game, deal, player, played, i, called, expects[i], believes[i]) for i in range(int(np.sum(played.live)))
     ]
 
 
 def told(
-    game: Playable, deal: Deal, grounded: bool, played: Dialogue, i: int, called: list[str], expects: Any, believes: Any
+    game: Playable, deal: Deal, player: Player, played: Dialogue, i: int, called: list[str], expects: Any, believes: Any
 ) -> Round:
     candidates, words = len(called), game.space.attributes
     word, action = int(played.message[i]), int(played.action[i])
     before, after, estimate = (normal(b[i, :candidates]) for b in (played.before, played.after, played.estimate))
-    if grounded:
+    most = int(np.argmax(after))
+    sure = f"makes him {percent(after[most])} sure of {called[most]}."
+    if not player.open:
+        fits = [called[j] for j, instance in enumerate(deal.instances) if game.space.table[instance, word]]
+        why = f"“{words[word]}” is true of {listed(fits) if fits else 'nobody here'}. It {sure}"
+    elif player.grounded:
         why = explained(game, deal, called, before, expects, believes, word)
     else:
-        most = int(np.argmax(after))
-        why = f"Their words have no meaning but use: by now “{words[word]}” makes him {percent(after[most])} sure of "
-        why += f"{called[most]}."
-    values = [None if value == UNTRUE else round(float(value), 4) for value in played.values[i, : len(words)]]
+        why = f"Their words have no meaning but use: by now “{words[word]}” {sure}"
+    values = [
+        None if value == UNTRUE or not np.isfinite(value) else round(float(value), 4)
+        for value in played.values[i, : len(words)]
+    ]
     return Round(word, before, after, estimate, values, action if action < candidates else None, why)
 
 

@@ -147,6 +147,7 @@ function settings() {
 function steps() {
   const known = agent();
   if (!known) return;
+  by("steps").parentElement.hidden = known.steps.length < 2; // agents who are as they are
   by("step").max = known.steps.length - 1;
   by("step").value = state.step;
   by("step").setAttribute("aria-valuetext", known.steps[state.step] ?? "");

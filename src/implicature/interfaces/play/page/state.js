@@ -10,10 +10,10 @@ const whole = (text) => (/^\d{1,10}$/.test(text ?? "") ? Number(text) : null);
 
 export function read(about) {
   const given = new URLSearchParams(location.search);
-  const run = about.agents.find((agent) => agent.name === "run");
-  const game = given.get("game") ?? (run ? run.games[0] : FIRST.game);
+  const asked = about.agents.find((agent) => ["met", "run"].includes(agent.name)); // on the command line
+  const game = given.get("game") ?? (asked ? asked.games[0] : FIRST.game);
   const playing = about.agents.filter((agent) => agent.games.includes(game));
-  const agent = given.get("agent") ?? (playing.includes(run) ? "run" : playing[0]?.name ?? "exact");
+  const agent = given.get("agent") ?? (playing.includes(asked) ? asked.name : playing[0]?.name ?? "exact");
   const known = about.agents.find((one) => one.name === agent);
   const set = given.get("set")?.split("-").map(whole);
   return {
