@@ -274,8 +274,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "learning rate nan": ({"learning_rate": float("nan")}, "A learning rate of nan is not in (0, 1): "),
     "lapse 2": ({"lapse": 2.0}, "A lapse of 2.0 is not in [0, 1): "),
     "gamma nan": ({"gamma": float("nan")}, "A discount of nan is not in [0, 1]: "),
-    "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two chances in (0, 1]: "),
-    "beta nan": ({"beta": float("nan")}, "--beta nan is not a number from 0 on."),
+    "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two chances from 0.000001 to 1: "),
+    "beta nan": ({"beta": float("nan")}, "--beta nan is not a number from 0 to 1,000,000: choose one that is."),
     "a seed too large": ({"seed": 2**40}, "is not a seed: "),
     "a negative split": ({"split": -1}, "--split -1 is not a seed: "),
 }
