@@ -13,16 +13,9 @@ from implicature.training.config import Config
 FIGURES = {"accuracy": 0.5, "hard_accuracy": 0.25, "valid": 1.0, "games": 200}
 
 
-def row(game: str = "numbers-4", candidates: int = 4, rounds: int = 1, equivalent: bool = False, **figures: Any) -> Row:
+def row(game: str = "numbers-4", candidates: int = 4, rounds: int = 1, played: str = "test", **figures: Any) -> Row:
     rules = Rules(candidates, rounds)
-    return own_row(
-        "mine teaches exact",
-        Config(game=game),
-        rules,
-        {**FIGURES, **figures},
-        "equivalent" if equivalent else "test",
-        sampled=False,
-    )
+    return own_row("mine teaches exact", Config(game=game), rules, {**FIGURES, **figures}, played, sampled=False)
 
 
 def test_a_row_is_kept_once_for_each_meeting_and_replaced_by_the_same_one_again(tmp_path: Path):
@@ -37,7 +30,7 @@ def test_a_row_is_kept_once_for_each_meeting_and_replaced_by_the_same_one_again(
 def test_tables_show_what_was_played_as_the_paper_plays_it(tmp_path: Path):
     path = tmp_path / "own.csv"
     several = {"accuracy": 0.6, "std": {"accuracy": 0.1, "hard_accuracy": 0, "valid": 0}, "pairs": 2}
-    for one in (row(), row("numbers-7", 7, **several), row(equivalent=True, accuracy=0.4), row("numbers-7", 5)):
+    for one in (row(), row("numbers-7", 7, **several), row(played="equivalent", accuracy=0.4), row("numbers-7", 5)):
         add_row(path, one)
     add_row(path, row("objects-4", rounds=2))
     first, second = render("table-1", read_rows(path)), render("table-2", read_rows(path))
