@@ -27,7 +27,7 @@ def test_every_quick_setting_is_one_that_is_trained_and_used():
 
 
 def test_both_networks_and_both_baselines_and_7_candidates_are_in_it():
-    agents = {setting.split(", ")[0] for setting in quick.TWICE}
+    agents = {setting.split(", ")[0] for setting in (*quick.TWICE, *quick.ONCE)}
     assert agents == set(pairs.AGENTS)
     assert any("numbers-7" in setting for setting in quick.ONCE)
 

@@ -1,6 +1,7 @@
 """Experiments run task by task and go on where they were left."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -55,7 +56,8 @@ def test_all_of_it_at_once_shows_what_is_there_and_does_nothing_twice(tmp_path: 
     for name in ("ceilings.csv", "pairs.csv"):
         (tmp_path / name).write_bytes((results / name).read_bytes())
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "all", "--out", tmp_path]
-    done = subprocess.run([*command, "--only", "no such task"], capture_output=True, text=True, check=True)
+    wide = {**os.environ, "COLUMNS": "300"}
+    done = subprocess.run([*command, "--only", "no such task"], capture_output=True, text=True, check=True, env=wide)
     assert done.stderr == ""
     assert "hard iterated best response" in done.stdout
     assert "level none" in done.stdout

@@ -15,11 +15,11 @@ TWICE = (
     "la-2017, ungrounded, numbers-4",
     "exchange, grounded, numbers-4",
     "la-2017, grounded, numbers-4",
-    "paper, ungrounded, numbers-4",
-    "la-2018, ungrounded, numbers-4",
 )
 """What is trained by two runs, so that they can be compared and meet in cross-play."""
 ONCE = (
+    "paper, ungrounded, numbers-4",
+    "la-2018, ungrounded, numbers-4",
     "exchange, grounded, numbers-7",
     "exchange, grounded, objects-4",
     "exchange, novel targets, objects-4",
