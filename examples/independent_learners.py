@@ -1,7 +1,7 @@
 """Two independent PPO learners of an outside library play `implicature.parallel_env()`, starting from nothing.
 
 Each takes the other for a part of the world, without a model of its mind. The library is skrl, which has independent
-PPO (IPPO) and works on JAX, so that it needs no PyTorch:  pip install 'implicature[env]' 'skrl[jax]'
+PPO (IPPO) and works on JAX, so that it needs no PyTorch:  pip install 'implicature[learners]'
 """
 
 # pyright: reportMissingImports=false

@@ -45,7 +45,7 @@ def test_tables_show_what_was_played_as_the_paper_plays_it(tmp_path: Path):
 def test_rows_of_another_kind_are_left_alone(tmp_path: Path):
     path = tmp_path / "pairs.csv"
     write_rows(path, [{"setting": "ours"}])
-    with pytest.raises(ValueError, match="holds rows of another kind"):
+    with pytest.raises(ValueError, match="has no column players"):
         add_row(path, row())
     with pytest.raises(ValueError, match="is not a file of rows: name one that ends in"):
         add_row(tmp_path / "own.txt", row())

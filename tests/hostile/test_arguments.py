@@ -32,6 +32,7 @@ FOLDERS = ["taken", "taken/x", "/dev/null", "/dev/null/x", "x" * 300]
 SIDES = {
     "games": ["1", "9", *COUNTS], "seed": SEEDS, "phase": NO_NUMBER, "candidates": ["1", "386", *COUNTS], "game": GAMES,
     "rounds": ["101", *COUNTS], "message-cost": SHARES, "space": FILES, "teacher": PLAYERS, "student": PLAYERS,
+    "pictures": [*FILES, "objects", "numbers"],
 }  # fmt: skip
 COUNTED = ["iterations", "batch", "seeds", "width", "depth", "replay", "target-update", "train-games"]
 BAD: dict[str, dict[str, list[str]]] = {
@@ -46,15 +47,19 @@ BAD: dict[str, dict[str, list[str]]] = {
         **dict.fromkeys(["lapse", "gamma", "learning-rate", "message-cost", "instances"], SHARES),
         **dict.fromkeys(["method", "sight", "network", "likelihood", "first", "answers", "preset"], CHOICES),
         "temperature": ["0", *WEIGHTS], "rounds": ["101", *COUNTS], "candidates": ["1", "386", *COUNTS], "game": GAMES,
-        "space": FILES, "out": FOLDERS, "resume": ["missing", "taken", "folder"],
+        "space": FILES, "pictures": FILES, "out": FOLDERS, "resume": ["missing", "taken", "folder"],
     },
-    "evaluate": SIDES,
+    "evaluate": {**SIDES, "row": ["x.pdf", "x", "folder", "taken/x.csv", "pipe.csv", "zero.csv", ""]},
     "language": SIDES,
     "export": {**SIDES, "out": ["x.pdf", "x", "missing/x.csv", "folder", "taken/x.csv", "", "x" * 300 + ".csv"]},
     "watch": {"games": ["1", *COUNTS], "out": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
     "reproduce": {
         "games": ["9", *COUNTS], "jobs": COUNTS, "out": FOLDERS, "runs": FOLDERS, "engine": CHOICES, "plan": COUNTS,
         "gpus": ["nan", "-1", "inf", ""], "address": ["", "here:1", "\x1b"],
+    },
+    "report": {
+        "out": ["x.pdf", "missing/x.html", "folder", "taken", "taken/x.html", "x" * 300 + ".html"],
+        "readme": ["missing", "folder", "taken", "pipe.csv", "zero.csv", "loop.csv", "text.sqlite"], "rows": ["taken"],
     },
     "bench": {"workers": COUNTS, "engine": CHOICES, "picture": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
     "render": {
@@ -63,7 +68,7 @@ BAD: dict[str, dict[str, list[str]]] = {
     },
     "play": {
         "port": ["-1", "65536", *LARGE, *NO_NUMBER], "host": ["", " ", "x" * 70], "consent": ["x"],
-        "record": ["folder", "taken/x", "text.sqlite", "/dev/zero"],
+        "record": ["folder", "taken/x", "text.sqlite", "/dev/zero"], "teacher": PLAYERS, "student": PLAYERS,
     },
     "study": {"csv": ["anywhere"], "json": [""]},
 }  # fmt: skip
@@ -72,7 +77,7 @@ TWO = ["--teacher", "exact", "--student", "exact", "--games", "10"]
 USUAL: dict[str, list[str]] = {
     "explain": ["a", "b,c", "c"], "evaluate": TWO, "language": TWO, "export": [*TWO, "--out", "new.csv"],
     "watch": ["missing"], "reproduce": ["ceilings"], "play": ["--no-browser", "--port", "0"], "study": ["missing"],
-    "train": ["--out", "new"], "render": ["--out", "new"], "bench": [],
+    "train": ["--out", "new"], "render": ["--out", "new"], "bench": [], "report": [],
 }  # fmt: skip
 """What else a command is given; with something bad it must not begin."""
 

@@ -41,15 +41,17 @@ def own_row(players: str, config: Config, rules: Rules, figures: dict[str, Any],
     }
 
 
+def own_rows(path: Path) -> list[Row]:
+    """The rows of such a file; none where there is none yet."""
+    if path.suffix != ".csv":
+        raise ValueError(f"{path} is not a file of rows: name one that ends in .csv.")
+    return read_rows(path, KEY)
+
+
 def add_row(path: Path, row: Row) -> None:
     """Keep the row in a file of such rows, instead of the one of the same meeting."""
-    if path.suffix != ".csv" or path.is_dir():
-        raise ValueError(f"{path} is not a file of rows: name one that ends in .csv.")
-    there = read_rows(path)
-    if there and there[0].keys() != row.keys():
-        raise ValueError(f"{path} holds rows of another kind: name another file with --row.")
     meeting = [str(row[name]) for name in KEY]
-    write_rows(path, [*(one for one in there if [one[name] for name in KEY] != meeting), row])
+    write_rows(path, [*(one for one in own_rows(path) if [one[name] for name in KEY] != meeting), row])
 
 
 def usual(row: Row) -> bool:

@@ -13,8 +13,9 @@ from rich.table import Table
 from implicature.agents.dialogue import greedily, softly
 from implicature.evaluation.play import Played, by_rtd, play_games, summary
 from implicature.evaluation.runs import over_pairs
-from implicature.experiments.own import add_row, own_row
+from implicature.experiments.own import add_row, own_row, own_rows
 from implicature.interfaces.players import Meeting, own_words
+from implicature.interfaces.writing import check_folder
 from implicature.training.adaptation import beta_of
 
 
@@ -45,6 +46,9 @@ def evaluated(meeting: Meeting, equivalent: bool = False, sampled: bool = False)
 
 
 def evaluate(meeting: Meeting, equivalent: bool, sampled: bool, json: bool, row: Path | None = None) -> None:
+    if row is not None:
+        check_folder(row.parent, "--row")
+        own_rows(row)  # what is no such file is refused before the work
     figures = evaluated(meeting, equivalent, sampled)
     if row is not None:
         which = ", ".join(["equivalent"] * equivalent + meeting.kinds()) or "test"

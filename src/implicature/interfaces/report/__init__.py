@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from implicature.agents.checkpoint import write_whole
 from implicature.interfaces.report.content import lines_for_readme, sections
 from implicature.interfaces.report.page import page
 from implicature.interfaces.reproduce import Folders
+from implicature.interfaces.writing import check_file
+from implicature.spaces.reading import read_text
 
 BEGIN, END = "<!-- rows -->", "<!-- /rows -->"
 
@@ -14,6 +17,11 @@ def report(rows: Path, quick: bool, out: Path | None, markdown: bool, readme: Pa
         raise ValueError("A page, Markdown or a README: name one of --out, --markdown and --readme.")
     if rows.exists() and not rows.is_dir():
         raise ValueError(f"{rows} is a file, but rows are in a folder: name it with --rows.")
+    out = out or Path("report.html")
+    if out.suffix != ".html":
+        raise ValueError(f"{out} is not a page: name a file that ends in .html with --out.")
+    if not markdown:
+        check_file(readme or out, "--readme" if readme else "--out")
     folders = Folders(rows, Path("runs"), quick)
     if markdown:
         print("\n\n".join(section.markdown() for section in sections(folders)))
@@ -22,28 +30,20 @@ def report(rows: Path, quick: bool, out: Path | None, markdown: bool, readme: Pa
             raise ValueError("Quick rows are no results, so README does not tell them: leave out --quick.")
         rewrite(readme, lines_for_readme(folders))
     else:
-        out = out or Path("report.html")
         text = page(sections(folders, pictures=True), quick)
-        written(out, text)
+        write_whole(out, text.encode())
         print(f"{out}, {len(text) / 1e6:.1f} MB, needs nothing beside it.")
 
 
 def rewrite(readme: Path, text: str) -> None:
     """Put the text between the two marks."""
     try:
-        before = readme.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise ValueError(f"{readme} cannot be read ({problem}).") from None
+        before = read_text(readme)
+    except ValueError as problem:
+        raise ValueError(f"{readme}: {problem}") from None
     if before.count(BEGIN) != 1 or before.count(END) != 1 or before.index(BEGIN) > before.index(END):
         raise ValueError(f"{readme} has no place for the tables: mark it once with {BEGIN} and {END}.")
     head, rest = before.split(BEGIN)
     tail = rest.split(END)[1]
-    written(readme, f"{head}{BEGIN}\n{text}\n{END}{tail}")
+    write_whole(readme, f"{head}{BEGIN}\n{text}\n{END}{tail}".encode())
     print(f"{readme} tells what the rows say.")
-
-
-def written(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise ValueError(f"{path} cannot be written ({problem.strerror}).") from None
