@@ -1,6 +1,7 @@
 """The same examples on every run, however slow the first one compiles; and two small trained runs for all to read."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,8 +19,18 @@ settings.register_profile("implicature", deadline=None, derandomize=True)
 settings.load_profile("implicature")
 # Whatever the machine has: a batch in two parts, here and in every command that a test runs.
 os.environ["JAX_NUM_CPU_DEVICES"] = "2"
+# A shell that runs the tests in the background has Ctrl-C ignored in them and in all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TINY = {"train-games": 2000, "pretraining": 250, "iterations": 2500, "phases": 1, "batch": 16, "width": 4, "depth": 1}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Two processes share the tests. Those of a file stay together, as they need the same programs compiled, and all of
+    tests/hostile, which counts its cases."""
+    for item in items:
+        hostile = item.path.parent.name == "hostile"
+        item.add_marker(pytest.mark.xdist_group("hostile" if hostile else item.path.stem))
 
 
 class Trained(NamedTuple):
