@@ -28,7 +28,8 @@ def test_the_wheel_holds_pictures_page_pair_results_and_types_and_no_tests(wheel
         for path in (ROOT / "src" / "implicature").rglob("*")
         if path.is_file()
     }
-    assert {name for name in held if ".dist-info/" not in name} == {name for name in there if "__pycache__" not in name}
+    there = {name for name in there if "__pycache__" not in name} | {"implicature/FIDELITY.md"}
+    assert {name for name in held if ".dist-info/" not in name} == there
     for name in (
         "py.typed",
         "__init__.pyi",

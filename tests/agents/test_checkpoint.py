@@ -109,7 +109,7 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pickle": (lambda path: path.write_bytes(pickle.dumps({"weight": np.ones(1000)})), "is not a whole checkpoint"),
     "text": (lambda path: path.write_text("phase,accuracy\n" * 100), "is not a whole checkpoint"),
     "an empty file": (lambda path: path.touch(), "is not a whole checkpoint"),
-    "a folder": (lambda path: path.mkdir(), "is not a whole checkpoint"),
+    "a folder": (lambda path: path.mkdir(), "is not a file."),
     "nothing": (lambda path: None, "does not exist."),
 }
 

@@ -79,5 +79,3 @@ def test_runs_functions_and_classes_sit_on_either_side(whole_run: Trained):
             beliefs = np.array([row[f"belief_{i}"] for i in range(1, 5)])
             assert beliefs == pytest.approx(np.array(fits) / sum(fits), abs=1e-4)
     assert len(rows) == 50
-    with pytest.raises(ValueError, match="int is not a function"):
-        implicature.evaluate(run, 3, games=50)  # pyright: ignore[reportArgumentType]

@@ -108,7 +108,7 @@ def test_what_cannot_be_seen_is_told_in_one_sentence(
         ([seeing, "--pictures", fewer], "has no pictures of 2 of 24 instances, {blue, large, lower-left} first"),
         ([seeing, "--pictures", "objects"], "The space objects has no pictures of 24 of 24 instances"),
         ([seeing, "--pictures", "numbers-10"], "The space numbers-10 has no pictures: name a folder of some."),
-        ([seeing, "--pictures", tmp_path / "nowhere"], "It cannot be read (No such file or directory)"),
+        ([seeing, "--pictures", tmp_path / "nowhere"], "There is no such file or folder"),
         ([seeing, "--pictures", large], "These agents see pictures of 64 × 64 pixels, but here they have 128"),
         ([whole_run.folder, "--pictures", squares], "These agents know candidates by their attributes"),
         (["--teacher", "exact", "--student", "exact", "--pictures", squares], "These agents know candidates by their"),

@@ -98,12 +98,8 @@ def test_what_cannot_be_drawn_is_one_sentence_and_leaves_no_folder(monkeypatch: 
 @pytest.mark.usefixtures("can_draw")
 def test_nothing_is_written_over(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path):
     (tmp_path / "mine.txt").touch()
-    for out in (tmp_path, tmp_path / "mine.txt"):
-        assert (
-            refusal(monkeypatch, capsys, "--out", out)
-            == f"{str(out)!r} is not an empty folder: name another with --out.\n"
-        )
-    under = tmp_path / "mine.txt" / "out"
-    assert refusal(monkeypatch, capsys, "--out", under) == (
-        "The pictures cannot be written (Not a directory): check --out, --sheet.\n"
-    )
+    there = f"{str(tmp_path)!r} is not an empty folder: name another with --out.\n"
+    assert refusal(monkeypatch, capsys, "--out", tmp_path) == there
+    for out in (tmp_path / "mine.txt", tmp_path / "mine.txt" / "out"):
+        said = f"{out} is no folder that can be written into: name another with --out.\n"
+        assert refusal(monkeypatch, capsys, "--out", out) == said

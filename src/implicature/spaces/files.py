@@ -52,6 +52,8 @@ def load_space(path: str | Path) -> Space:
     try:
         if path.is_dir():
             path = only_table(path)
+        if path.suffix.lower() not in READERS and not path.exists():
+            raise ValueError("There is no such file or folder: check its name.")
         if path.suffix.lower() not in READERS:
             raise ValueError(f"A space is read from {', '.join(READERS)}: save it as one of these.")
         # A file's name may hold line breaks, so both its uses are escaped.
