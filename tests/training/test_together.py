@@ -199,8 +199,8 @@ def test_a_baseline_taken_up_again_ends_bit_identical(whole: Run, tmp_path: Path
     ("changed", "sentence"),
     [
         ({"rounds": 2}, "The agents of la-2017 have one message a game: leave --rounds at 1."),
-        ({"temperature": 0.0}, "A temperature of 0.0 is not above 0: 1 leaves scores as they are."),
-        ({"entropy": -1.0}, "--entropy -1.0 is not a number from 0 on."),
+        ({"temperature": 0.0}, "A temperature of 0.0 is not from 1e-06 to 1e+06: 1 leaves scores as they are."),
+        ({"entropy": -1.0}, "--entropy -1.0 is not a number from 0 to 1,000,000: choose one that is."),
     ],
 )
 def test_what_a_baseline_cannot_do_is_one_sentence(changed: dict[str, Any], sentence: str):
