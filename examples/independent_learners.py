@@ -9,6 +9,7 @@ PPO (IPPO) and works on JAX, so that it needs no PyTorch:  pip install 'implicat
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
@@ -103,21 +104,22 @@ def learners(env: Many) -> IPPO:
         models[agent] = {"policy": Policy(**given), "value": Value(**given)}
         for role, model in models[agent].items():
             model.init_state_dict(role=role)
+    # skrl 2.1 does not fill these in for several agents by itself.
+    options: dict[str, Any] = {f"{part}_kwargs": {agent: {} for agent in env.possible_agents} for part in PARTS}
     return IPPO(
         possible_agents=env.possible_agents,
         models=models,
         memories={a: RandomMemory(memory_size=16, num_envs=env.num_envs) for a in env.possible_agents},
         observation_spaces=env.observation_spaces,
         action_spaces=env.action_spaces,
-        state_spaces=env.state_spaces,
+        state_spaces=env.state_spaces,  # pyright: ignore[reportArgumentType]
         cfg=IPPO_CFG(
             rollouts=16,
             learning_epochs=4,
             learning_rate=3e-3,
             discount_factor=1.0,
             experiment=ExperimentCfg(write_interval=0, checkpoint_interval=0),
-            # skrl 2.1 does not fill these in for several agents by itself.
-            **{f"{part}_kwargs": {agent: {} for agent in env.possible_agents} for part in PARTS},
+            **options,
         ),
     )
 
