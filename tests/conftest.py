@@ -33,6 +33,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group("hostile" if hostile else item.path.stem))
 
 
+Ask = Callable[..., tuple[int, str, str]]
+
+
 class Trained(NamedTuple):
     folder: Path
     said: str
@@ -71,6 +74,24 @@ def two_pairs(whole_run: Trained, tmp_path_factory: pytest.TempPathFactory) -> P
     for _ in start_run(folder, replace(read_config(whole_run.folder), seeds=2, phases=0)).train():
         pass
     return folder
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """The command in this process, which has compiled already: exit code, and what it says."""
+    from implicature.interfaces.cli import main
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["implicature", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

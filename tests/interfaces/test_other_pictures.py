@@ -2,36 +2,16 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Draw, Trained
+from conftest import Ask, Draw, Trained
 from PIL import Image
 
 from implicature.interfaces.cli import main
 from implicature.spaces.files import load_space
 from implicature.training.run import open_run
-
-Ask = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
-    """The command in this process: exit code, and what it says."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["implicature", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

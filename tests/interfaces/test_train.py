@@ -1,39 +1,21 @@
 """`implicature train` shows what a pair can do, and `implicature evaluate` tells it in figures."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Ask
 from rich.console import Console
 
 from implicature.games import named_game
-from implicature.interfaces.cli import main
 from implicature.interfaces.train import paper_figures
 from implicature.interfaces.transcript import example
 from implicature.training.config import Config
 from implicature.training.run import read_config, start_run
 
 FIGURES = {"accuracy", "hard_accuracy", "valid", "by_level", "rounds", "gain", "games"}
-
-
-@pytest.fixture
-def implicature(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """The command in this process, which has compiled already: exit code, and what it says."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["implicature", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def test_training_ends_with_a_table_and_a_dialogue(whole_run):
@@ -57,8 +39,8 @@ def test_training_ends_with_a_table_and_a_dialogue(whole_run):
     assert f"The run is in {whole_run.folder}: " in lines[-1]
 
 
-def test_the_figures_of_one_pair_have_these_names_and_are_those_of_the_report(whole_run, implicature):
-    code, said, _ = implicature("evaluate", str(whole_run.folder), "--json", "--games", "10000")
+def test_the_figures_of_one_pair_have_these_names_and_are_those_of_the_report(whole_run, ask: Ask):
+    code, said, _ = ask("evaluate", str(whole_run.folder), "--json", "--games", "10000")
     figures = json.loads(said)
     assert code == 0
     assert figures.keys() == FIGURES
@@ -67,12 +49,12 @@ def test_the_figures_of_one_pair_have_these_names_and_are_those_of_the_report(wh
     assert all(figures_of_a_level == level.keys() for level in figures["by_level"].values())
     assert f"│ accuracy                      │ {100 * figures['accuracy']:.1f} " in whole_run.said
     # Without --json the same as a table.
-    _, table, _ = implicature("evaluate", str(whole_run.folder), "--games", "10000")
+    _, table, _ = ask("evaluate", str(whole_run.folder), "--games", "10000")
     assert f"{100 * figures['accuracy']:.2f} %" in table
 
 
-def test_the_figures_of_several_pairs_are_means_with_each_beside_them(two_pairs: Path, implicature):
-    code, said, _ = implicature("evaluate", str(two_pairs), "--json", "--games", "300")
+def test_the_figures_of_several_pairs_are_means_with_each_beside_them(two_pairs: Path, ask: Ask):
+    code, said, _ = ask("evaluate", str(two_pairs), "--json", "--games", "300")
     figures = json.loads(said)
     assert code == 0
     assert figures.keys() == FIGURES | {"std", "pairs", "each"}
@@ -81,26 +63,26 @@ def test_the_figures_of_several_pairs_are_means_with_each_beside_them(two_pairs:
     assert figures["accuracy"] == pytest.approx((one + other) / 2)
     assert figures["std"]["accuracy"] == pytest.approx(abs(one - other) / 2)
     assert all(each.keys() == FIGURES for each in figures["each"])
-    _, table, _ = implicature("evaluate", str(two_pairs), "--games", "300")
+    _, table, _ = ask("evaluate", str(two_pairs), "--games", "300")
     assert f"{100 * figures['accuracy']:.2f} % ± {50 * abs(one - other):.2f}" in table
 
 
-def test_another_seed_draws_other_games_and_the_same_seed_the_same(whole_run, implicature):
+def test_another_seed_draws_other_games_and_the_same_seed_the_same(whole_run, ask: Ask):
     first, again, other = (
-        implicature("evaluate", str(whole_run.folder), "--json", "--games", "300", "--seed", seed)[1] for seed in "001"
+        ask("evaluate", str(whole_run.folder), "--json", "--games", "300", "--seed", seed)[1] for seed in "001"
     )
     assert first == again
     assert first != other
 
 
-def test_pairs_play_with_other_numbers_of_candidates_and_in_equivalent_games(whole_run, implicature):
+def test_pairs_play_with_other_numbers_of_candidates_and_in_equivalent_games(whole_run, ask: Ask):
     changed = ["--candidates", "2", "--equivalent", "--phase", "0"]
-    code, said, _ = implicature("evaluate", str(whole_run.folder), "--json", "--games", "300", *changed)
+    code, said, _ = ask("evaluate", str(whole_run.folder), "--json", "--games", "300", *changed)
     assert code == 0
     assert json.loads(said).keys() == FIGURES
 
 
-def test_what_cannot_be_evaluated_is_one_sentence_and_exit_code_2(whole_run, implicature, tmp_path: Path):
+def test_what_cannot_be_evaluated_is_one_sentence_and_exit_code_2(whole_run, ask: Ask, tmp_path: Path):
     start_run(tmp_path / "begun", read_config(whole_run.folder))
     for arguments, sentence in [
         ([str(tmp_path / "begun")], "begun has no pair after phase 1: it is not trained so far, or has fewer phases."),
@@ -111,22 +93,20 @@ def test_what_cannot_be_evaluated_is_one_sentence_and_exit_code_2(whole_run, imp
         ([str(whole_run.folder), "--candidates", "1"], "1 candidates leave nothing to guess: ask for 2 or more."),
         ([str(whole_run.folder), "--seed", str(2**40)], "is not a seed: "),
     ]:
-        code, out, err = implicature("evaluate", *arguments)
+        code, out, err = ask("evaluate", *arguments)
         assert (code, out) == (2, "")
         assert err.startswith("implicature: ")
         assert sentence in err
         assert err.count("\n") == 1
 
 
-def test_a_run_is_not_written_over_and_a_mistake_leaves_nothing(
-    whole_run, tiny: list[str], implicature, tmp_path: Path
-):
+def test_a_run_is_not_written_over_and_a_mistake_leaves_nothing(whole_run, tiny: list[str], ask: Ask, tmp_path: Path):
     for arguments, sentence in [
         ([*tiny, "--out", str(whole_run.folder)], "holds a run already: go on with --resume, or choose another --out."),
         ([*tiny, "--out", str(tmp_path / "new"), "--batch", "0"], "--batch 0 is too small: ask for 1 or more."),
         (["train", "--resume", str(tmp_path)], "is not a run: it has no config.json."),
     ]:
-        code, out, err = implicature(*arguments)
+        code, out, err = ask(*arguments)
         assert (code, out) == (2, "")
         assert sentence in err
         assert err.count("\n") == 1

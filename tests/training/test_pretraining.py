@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -15,6 +16,7 @@ from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import World, grounding_step, iterate, learner, new_pair
 from implicature.training.config import Config
 from implicature.training.pretraining import grounding_loss
+from implicature.training.run import start_run
 
 SPACE = number_sets(5, 2)
 TRUTH = jnp.asarray(SPACE.table)
@@ -106,3 +108,11 @@ def test_the_loss_of_the_exact_student_is_the_entropy_of_his_beliefs():
     # A message that tells nothing leaves the prior p, 1 - p; each of the two messages should have led to certainty in
     # one of them: the mean of -ln p and -ln (1 - p) is at least ln 2.
     assert np.all(np.asarray(unsure) >= np.log(2) - 1e-5)
+
+
+def test_the_papers_network_learns_what_words_mean_among_seven_candidates(tmp_path: Path):
+    # With large message vectors or larger steps its beliefs stay at the prior: a loss of 0.747 (F-07, F-11).
+    config = Config(game="numbers-7", network="paper", phases=0, pretraining=1_000, batch=128, train_games=100_000)
+    losses = [progress.info["grounding_loss"][0] for progress in start_run(tmp_path / "run", config).train()]
+    assert losses[3] < 0.7
+    assert losses[-1] < 0.7

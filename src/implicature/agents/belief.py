@@ -132,7 +132,8 @@ def update(log_likelihood: Table, prior: Belief, message: Choice) -> Belief:
 
 
 class PaperNet(eqx.Module):
-    """Appendix B. Contexts start small and message vectors large, else the first student has no opinion (F-07)."""
+    """Appendix B. Contexts start small and message vectors large, else the first student has no opinion (F-07). A
+    context is the mean of the embeddings, not their sum: with many candidates it would outgrow them (F-34)."""
 
     encoder: Dense
     blocks: tuple[tuple[Dense, Dense], ...]
@@ -153,14 +154,15 @@ class PaperNet(eqx.Module):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Dense(features, width, encoder_key)
         pairs = jax.random.split(blocks_key, (rounds, 2))
-        self.blocks = tuple((Dense(width, width, own), Dense(width, width, context, 0.1)) for own, context in pairs)
+        self.blocks = tuple((Dense(width, width, own), Dense(width, width, context, 0.2)) for own, context in pairs)
         self.messages = 8 * jax.random.normal(messages_key, (messages, width)) / width**0.5
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:
         h = leaky(self.encoder(jnp.moveaxis(candidates, -1, 0)))
         for own, context in self.blocks:
-            h = leaky(own(h) + context(added([h[:, i] for i in range(h.shape[1])]))[:, None])
+            mean = added([h[:, i] for i in range(h.shape[1])]) / h.shape[1]
+            h = leaky(own(h) + context(mean)[:, None])
         logits = jnp.swapaxes(mixed(self.messages.T, h), 0, 1)
         return read(logits, logits, h, self.likelihood, self.lapse)
 

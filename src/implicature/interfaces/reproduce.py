@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -143,9 +142,6 @@ def reproduce(
     if games is None:
         games = quick.GAMES if folders.quick else GAMES
     check(experiment, games, folders, options)
-    if folders.quick:
-        # Small runs are over before a program that took long to compile has paid for it.
-        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
     several = (QUICK if folders.quick else ALL) if experiment == "all" else (experiment,)
     if workers is not None:
         planned = planned_for(

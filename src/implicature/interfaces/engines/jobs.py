@@ -7,13 +7,14 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO, Literal
 
+from implicature.experiments.quick import MARK
 from implicature.experiments.rows import Row
 
 State = Literal["began", "ended", "failed", "lost"]
@@ -68,7 +69,7 @@ def attempt(job: Job) -> tuple[State, str, list[Row]]:
     sys.argv = job.arguments
     try:
         # What a command prints is its rows' table, or lines for a script: warnings go elsewhere.
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), compiled_for(job):
             return "ended", "", importlib.import_module(job.module).run(job.task, job.games, job.runs)
     except ValueError as mistake:
         return "failed", one_sentence(str(mistake)), []
@@ -77,6 +78,19 @@ def attempt(job: Job) -> tuple[State, str, list[Row]]:
         place = next((frame for frame in reversed(frames) if "implicature" in frame.filename), frames[-1])
         said = one_sentence(f"{type(problem).__name__}: {problem}")
         return "failed", f"{said} ({Path(place.filename).name}, line {place.lineno})", []
+
+
+@contextmanager
+def compiled_for(job: Job) -> Iterator[None]:
+    """A quick run is over before a program that took long to compile has paid for it."""
+    import jax
+
+    before = jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", bool(job.task.get(MARK)))
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", before)
 
 
 def one_sentence(text: str) -> str:
