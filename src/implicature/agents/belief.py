@@ -132,8 +132,9 @@ def update(log_likelihood: Table, prior: Belief, message: Choice) -> Belief:
 
 
 class PaperNet(eqx.Module):
-    """Appendix B. Contexts start small and message vectors large, else the first student has no opinion (F-07). A
-    context is the mean of the embeddings, not their sum: with many candidates it would outgrow them (F-34)."""
+    """Appendix B. Contexts start small and, unless words are taught, message vectors large, else the first student has
+    no opinion (F-07). A context is the mean of the embeddings, not their sum: with many candidates it would outgrow
+    them (F-34)."""
 
     encoder: Dense
     blocks: tuple[tuple[Dense, Dense], ...]
@@ -150,12 +151,13 @@ class PaperNet(eqx.Module):
         rounds: int,
         likelihood: Likelihood = "softmax",
         lapse: float = 0.05,
+        loud: bool = True,
     ):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Dense(features, width, encoder_key)
         pairs = jax.random.split(blocks_key, (rounds, 2))
         self.blocks = tuple((Dense(width, width, own), Dense(width, width, context, 0.2)) for own, context in pairs)
-        self.messages = 8 * jax.random.normal(messages_key, (messages, width)) / width**0.5
+        self.messages = (8 if loud else 1) * jax.random.normal(messages_key, (messages, width)) / width**0.5
         self.likelihood, self.lapse = likelihood, lapse
 
     def __call__(self, candidates: Candidates) -> Reading:

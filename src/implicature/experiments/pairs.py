@@ -57,7 +57,7 @@ def tuned(agent: str, start: str, game: str) -> Config:
     config = replace(AGENTS[agent], game=game, **STARTS[start])  # type: ignore[arg-type]
     if game in OBJECTS:
         # Pictures are soon told apart, and objects need less between the lines.
-        config = replace(config, pretraining=1_000)
+        config = replace(config, pretraining=2_000 if agent == "paper" and config.grounded else 1_000)
         if agent == "exchange":
             config = replace(config, iterations=1_000)
     if game in ("numbers-7", "objects-7") and agent == "exchange":

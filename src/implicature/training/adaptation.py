@@ -4,6 +4,7 @@ Every learner follows one law, `state, info = step(key, state)`; a half phase is
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import NETWORKS, ExchangeNet
+from implicature.agents.belief import ExchangeNet, PaperNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue, exploring, softly
 from implicature.agents.perception import Eyes, Looks, Sights, looked_at, new_eyes, number_of_features, seen
 from implicature.agents.student import Student
@@ -86,7 +87,7 @@ def new_pair(key: Key[Array, ""], config: Config, looks: Looks, messages: int) -
             # Open eyes learn from use, so that meaning cannot stay as it was taught.
             keeps = config.grounded and config.lexicon and config.sight != "end-to-end"
             return ExchangeNet(*given, lexicon=keeps)
-        return NETWORKS[config.network](*given)
+        return PaperNet(*given, loud=not config.grounded)
 
     teacher = Teacher(net(hers), 2 * config.width, value, config.reads_belief, new_eyes(hers, looks))
     return Pair(teacher, Student(net(his), eyes=new_eyes(his, looks)))
@@ -120,8 +121,14 @@ Reader = tuple[Any, Eyes | None]
 """What is taught before the first phase: a network and, in front of it, eyes."""
 
 
+GENTLY = 0.25
+"""The share of the learning rate at which the paper's network survives being taught words (F-11)."""
+
+
 def grounding_step(config: Config, world: World, pretraining: Callable[..., Array] = grounding_loss) -> Step:
     """Bayesian pretraining of one network, and of the eyes before it."""
+    gently = config.method == "pragmatic" and config.network == "paper"
+    taught = replace(config, learning_rate=GENTLY * config.learning_rate) if gently else config
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Info]:
         games_key, prior_key = jax.random.split(key)
@@ -139,7 +146,7 @@ def grounding_step(config: Config, world: World, pretraining: Callable[..., Arra
             return jnp.mean(pretraining(net, prior_key, features, truth))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
-        return learn(state, gradient, config, config.pretraining), {"grounding_loss": value}
+        return learn(state, gradient, taught, config.pretraining), {"grounding_loss": value}
 
     return step
 

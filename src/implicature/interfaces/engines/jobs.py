@@ -82,7 +82,8 @@ def attempt(job: Job) -> tuple[State, str, list[Row]]:
 
 @contextmanager
 def compiled_for(job: Job) -> Iterator[None]:
-    """A quick run is over before a program that took long to compile has paid for it."""
+    """A quick run is over before a program that took long to compile has paid for it. A process may hold only so many
+    compiled programs: those of one job are forgotten before the next."""
     import jax
 
     before = jax.config.values["jax_disable_most_optimizations"]
@@ -91,6 +92,7 @@ def compiled_for(job: Job) -> Iterator[None]:
         yield
     finally:
         jax.config.update("jax_disable_most_optimizations", before)
+        jax.clear_caches()
 
 
 def one_sentence(text: str) -> str:
