@@ -7,6 +7,7 @@ far shorter than a person's. The server runs in a process of its own.
 import asyncio
 import json
 import random
+import sys
 import time
 from dataclasses import dataclass
 
@@ -107,4 +108,8 @@ async def measured(load: Load) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(measured(tyro.cli(Load)))))
+    load = tyro.cli(Load)
+    try:
+        print(json.dumps(asyncio.run(measured(load))))
+    except OSError:
+        sys.exit(f"Nobody answers at {load.address}: start `implicature play --record study.sqlite` there first.")
