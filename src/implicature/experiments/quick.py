@@ -43,7 +43,7 @@ def sized(config: Config, task: Row) -> Config:
         config,
         phases=min(config.phases, 3),
         iterations=1_000 if alone else 150,
-        pretraining=min(config.pretraining, 250),
+        pretraining=min(config.pretraining, 100),
         batch=32,
         depth=min(config.depth, 3),
         train_games=20_000,

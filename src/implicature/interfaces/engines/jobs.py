@@ -82,17 +82,18 @@ def attempt(job: Job) -> tuple[State, str, list[Row]]:
 
 @contextmanager
 def compiled_for(job: Job) -> Iterator[None]:
-    """A quick run is over before a program that took long to compile has paid for it. A process may hold only so many
-    compiled programs: those of one job are forgotten before the next."""
+    """A quick run is over before a program that took long to compile has paid for it. Others are many, and a process
+    may hold only so many compiled programs: those of one job are forgotten before the next."""
     import jax
 
-    before = jax.config.values["jax_disable_most_optimizations"]
-    jax.config.update("jax_disable_most_optimizations", bool(job.task.get(MARK)))
+    quick, before = bool(job.task.get(MARK)), jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", quick)
     try:
         yield
     finally:
         jax.config.update("jax_disable_most_optimizations", before)
-        jax.clear_caches()
+        if not quick:
+            jax.clear_caches()
 
 
 def one_sentence(text: str) -> str:
