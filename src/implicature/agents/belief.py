@@ -14,7 +14,7 @@ games go through the processor at once. Without them it is a single game. What g
 common candidates, has an axis of length 1 there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Literal
 
@@ -281,4 +281,3 @@ class ExchangeNet(eqx.Module):
 
 
 BeliefNet = PaperNet | ExchangeNet
-NETWORKS: dict[str, Callable[..., BeliefNet]] = {"paper": PaperNet, "exchange": ExchangeNet}
