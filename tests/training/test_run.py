@@ -272,6 +272,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no instances": ({"instances": 0.0}, "A share of 0.0 instances is not in (0, 1]: 0.7 leaves 30 % unseen."),
     "too few unseen instances": ({"instances": 0.995}, "4 candidates, but only 2 instances to draw them from: "),
     "learning rate nan": ({"learning_rate": float("nan")}, "A learning rate of nan is not in (0, 1): "),
+    "weight decay -1": ({"weight_decay": -1.0}, "A weight decay of -1.0 is not in [0, 10]: 0 leaves weights alone."),
     "lapse 2": ({"lapse": 2.0}, "A lapse of 2.0 is not in [0, 1): "),
     "gamma nan": ({"gamma": float("nan")}, "A discount of nan is not in [0, 1]: "),
     "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two chances from 0.000001 to 1: "),

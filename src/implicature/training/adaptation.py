@@ -105,7 +105,15 @@ def optimiser(config: Config, iterations: int) -> optax.GradientTransformation:
     # A gentle start: the paper network's large message vectors do not survive Adam's first full steps (F-11).
     peak, low = config.learning_rate, 0.02 * config.learning_rate
     rate = optax.warmup_cosine_decay_schedule(low, peak, max(1, iterations // 10), max(2, iterations), low)
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
+    if not config.weight_decay:
+        return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
+
+    def decayed(updates: Any, weights: Any) -> Any:
+        """Only what learns: eyes that stay, and what words were taught to mean, are not to fade away."""
+        return jax.tree.map(lambda u, w: u + config.weight_decay * w * jnp.any(u != 0), updates, weights)
+
+    parts = optax.scale_by_adam(), optax.stateless(decayed), optax.scale_by_learning_rate(rate)
+    return optax.chain(optax.clip_by_global_norm(1.0), *parts)
 
 
 def learner(model: Any, config: Config, iterations: int) -> Learner:
@@ -113,7 +121,8 @@ def learner(model: Any, config: Config, iterations: int) -> Learner:
 
 
 def learn(state: Learner, gradient: Any, config: Config, iterations: int) -> Learner:
-    updates, adam = optimiser(config, iterations).update(mean_over_parts(gradient), state.adam)
+    weights = eqx.filter(state.model, eqx.is_array)
+    updates, adam = optimiser(config, iterations).update(mean_over_parts(gradient), state.adam, weights)
     return Learner(eqx.apply_updates(state.model, updates), adam, state.iteration + 1)
 
 

@@ -39,6 +39,8 @@ def check_config(config: Config) -> None:
         raise ValueError(f"A share of {config.instances} instances is not in (0, 1]: 0.7 leaves 30 % unseen.")
     if not 0 < config.learning_rate < 1:
         raise ValueError(f"A learning rate of {config.learning_rate} is not in (0, 1): 0.003 is usual here.")
+    if not 0 <= config.weight_decay <= 10:
+        raise ValueError(f"A weight decay of {config.weight_decay} is not in [0, 10]: 0 leaves weights alone.")
     if not 0 <= config.lapse < 1:
         raise ValueError(f"A lapse of {config.lapse} is not in [0, 1): it is the chance of a message that is anything.")
     if not 0 <= config.gamma <= 1:

@@ -58,6 +58,8 @@ class Config:
     """Play each set with every candidate as the target, not with one (F-10)."""
     learning_rate: float = 3e-3
     """Adam's, once the first tenth of a half phase has led up to it; falls by a cosine to 2 % (F-11)."""
+    weight_decay: float = 0.0
+    """How strongly weights are drawn to 0 (AdamW's): less is learned by heart, for candidates never seen (F-35)."""
     beta: float | None = None
     """β of the teacher's softmax (authors' code: 10 or 20); by default 20 with up to 4 candidates, else 10 (F-16)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
