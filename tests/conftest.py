@@ -25,13 +25,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 TINY = {"train-games": 2000, "pretraining": 250, "iterations": 2500, "phases": 1, "batch": 16, "width": 4, "depth": 1}
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Two processes share the tests. Those of a file stay together, as they need the same programs compiled, and all of
-    tests/hostile, which counts its cases. First, since pytest-xdist reads the groups in this same hook."""
-    for item in items:
-        hostile = item.path.parent.name == "hostile"
-        item.add_marker(pytest.mark.xdist_group("hostile" if hostile else item.path.stem))
+    tests/hostile, which counts its cases."""
+    hostile = item.path.parent.name == "hostile"
+    item.add_marker(pytest.mark.xdist_group("hostile" if hostile else item.path.stem))
 
 
 Ask = Callable[..., tuple[int, str, str]]
