@@ -15,7 +15,7 @@ from implicature.games import Game
 from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import World, grounding_step, iterate, learner, new_pair
 from implicature.training.config import Config
-from implicature.training.pretraining import grounding_loss
+from implicature.training.pretraining import believing_loss, grounding_loss, speaking_loss
 from implicature.training.run import start_run
 
 SPACE = number_sets(5, 2)
@@ -50,9 +50,8 @@ def pretrained() -> tuple:
     """A network before and after a short pretraining, and the mean loss of its first and second half."""
     config = Config(pretraining=600, batch=64, width=8, depth=2, learning_rate=1e-2, lapse=0.05)
     net = new_pair(jax.random.key(2), config, WORLD.looks, TRUTH.shape[1]).student.belief
-    run = eqx.filter_jit(
-        lambda state, start: iterate(grounding_step(config, WORLD), jax.random.key(3), state, start, 300)
-    )
+    step = grounding_step(config, WORLD, grounding_loss)
+    run = eqx.filter_jit(lambda state, start: iterate(step, jax.random.key(3), state, start, 300))
     half, first = run(learner((net, None), config, 600), jnp.asarray(0))
     whole, second = run(half, jnp.asarray(300))
     return net, whole.model[0], float(first["grounding_loss"]), float(second["grounding_loss"])
@@ -101,7 +100,7 @@ def test_the_loss_of_the_exact_student_is_the_entropy_of_his_beliefs():
     @eqx.filter_jit
     def losses(net) -> jax.Array:
         keys = jax.random.split(jax.random.key(1), 50)
-        return jax.vmap(lambda key: grounding_loss(net, key, jnp.eye(2), truth))(keys)
+        return jax.vmap(lambda key: believing_loss(key, net(jnp.eye(2)).strict, truth))(keys)
 
     sure, unsure = losses(with_messages(30 * jnp.eye(2))), losses(with_messages(jnp.zeros((2, 2))))
     assert np.all(np.asarray(sure) < 1e-3)
@@ -110,9 +109,31 @@ def test_the_loss_of_the_exact_student_is_the_entropy_of_his_beliefs():
     assert np.all(np.asarray(unsure) >= np.log(2) - 1e-5)
 
 
+def test_a_word_that_is_rare_for_everybody_leads_to_the_same_beliefs_but_is_not_the_literal_teachers():
+    # Candidates {0, 1} and {1}: the literal teacher says either word for the first, 1 for the second.
+    truth = jnp.array([[True, True], [False, True]])
+    literal = jnp.log(jnp.array([[0.5, 0.5], [1e-6, 1.0]]))
+    rare = literal.at[:, 0].add(-5.0)
+    key = jax.random.key(0)
+    np.testing.assert_allclose(believing_loss(key, rare, truth), believing_loss(key, literal, truth), rtol=1e-4)
+    # ln 2 for the first candidate, nothing for the second, in the mean.
+    np.testing.assert_allclose(speaking_loss(key, literal, truth), np.log(2) / 2, rtol=1e-4)
+    assert speaking_loss(key, rare, truth) > 0.8
+    both = believing_loss(key, rare, truth) + speaking_loss(key, rare, truth)
+    np.testing.assert_allclose(grounding_loss(key, rare, truth), both, rtol=1e-6)
+
+
+def test_after_pretraining_true_words_are_as_likely_as_the_literal_teacher_says_them():
+    _, after, _, _ = pretrained()
+    truth = TRUTH[TEST.candidates]
+    said = np.exp(jax.vmap(lambda candidates: after(WORLD.looks[candidates]).strict)(TEST.candidates))
+    assert np.abs(said - literal_teacher(jnp.moveaxis(truth, 0, -1)).transpose(2, 0, 1)).mean() < 0.05
+
+
 def test_the_papers_network_learns_what_words_mean_among_seven_candidates(tmp_path: Path):
-    # With large message vectors or larger steps its beliefs stay at the prior: a loss of 0.747 (F-07, F-11).
+    # With large message vectors or larger steps its beliefs stay at the prior (F-07, F-11): a loss of 0.747, and as all
+    # candidates then have the same words, ln 10 = 2.30 more. The best is 0.64 for beliefs and 1.18 for words.
     config = Config(game="numbers-7", network="paper", phases=0, pretraining=1_000, batch=128, train_games=100_000)
     losses = [progress.info["grounding_loss"][0] for progress in start_run(tmp_path / "run", config).train()]
-    assert losses[3] < 0.7
-    assert losses[-1] < 0.7
+    assert losses[3] < 2.2
+    assert losses[-1] < 2.2

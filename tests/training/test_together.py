@@ -2,7 +2,6 @@
 
 import csv
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import Pair, World, grounding_step, iterate, learner, views
 from implicature.training.baselines import above_others, joint_loss, joint_step
 from implicature.training.config import Config
-from implicature.training.pretraining import grounding_loss, speaking_loss
+from implicature.training.pretraining import Lesson, believing_loss, speaking_loss
 from implicature.training.run import PAIRS, Run, open_run, setting_of, stages, start_run
 
 every_method = pytest.mark.parametrize("method", ["la-2017", "la-2018"])
@@ -115,13 +114,13 @@ def together(pair: Pair, config: Config) -> Pair:
     return learned(pair)
 
 
-def literal(net: Any, pretraining: Callable[..., jax.Array]) -> Any:
+def literal(net: Any, lesson: Lesson) -> Any:
     """What a network makes of test candidates after Bayesian pretraining."""
 
     @eqx.filter_jit
     def learned(net: Any) -> Any:
         state = learner((net, None), LITTLE, LITTLE.pretraining)
-        step = grounding_step(LITTLE, WORLD, pretraining)
+        step = grounding_step(LITTLE, WORLD, lesson)
         state, _ = iterate(step, jax.random.key(2), state, jnp.asarray(0), LITTLE.pretraining)
         return state.model[0](WORLD.looks[TEST.candidates]).log_likelihood
 
@@ -152,7 +151,7 @@ def test_a_grounded_speaker_says_any_true_word(method: Any):
 def test_a_grounded_listener_believes_as_bayes_would():
     listener = PAIRS["la-2017"](jax.random.key(0), LITTLE, WORLD.looks, 5).student
     exact, fits = normalised(literal_teacher(TRUE), axis=0), np.asarray(jnp.any(TRUE, axis=0))
-    after = posterior(literal(listener.belief, grounding_loss), jnp.full((3, 500), 1 / 3))
+    after = posterior(literal(listener.belief, believing_loss), jnp.full((3, 500), 1 / 3))
     assert np.abs(after - exact).sum(axis=0)[fits].mean() < 0.1
 
 

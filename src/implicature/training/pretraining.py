@@ -1,18 +1,20 @@
 """Bayesian pretraining: f learns the exact belief of a student who hears a literal teacher (section 5.2).
 
-    loss = H( b*(· | m), f(O, b, m) ),   b*(o | m) ∝ b(o) · 1[m ∈ o] / |o|,   b random, every message that fits someone
+    L_b = H( b*(· | m), f(O, b, m) ),   b*(o | m) ∝ b(o) · 1[m ∈ o] / |o|,   b random, every message that fits someone
 
-It teaches the likelihood without the lapse (F-15), so that what is untrue becomes as unlikely as can be. A message that
-fits nobody is not taught: with the lapse it then says nothing (F-14).
+It teaches the likelihood without the lapse (F-15), so that what is untrue becomes as unlikely as can be. A belief does
+not tell how often a word is said at all: one that is rare for everybody leads to the same beliefs, but drowns in the
+lapse. So the likelihood also learns to be the literal teacher whom that belief expects (F-36):
+
+    L_s = H( S_0(· | o), P(· | o, O) ),   S_0(m | o) = 1[m ∈ o] / |o|,   every candidate as the target
 
 With pictures the eyes learn before the first phase as well: in a grounded pair together with the meanings; in an
 ungrounded one to tell pictures apart, by no label but which picture it is (F-23):
 
     loss = −log softmax_j( z_i · z'_j / τ )[i],   z, z' = the features of two glimpses of each picture
 
-A baseline's speaker has no belief to teach. She learns to speak as the literal teacher whom that belief expects (F-30):
-
-    loss = H( S_0(· | o), π_A(· | o, O) ),   S_0(m | o) = 1[m ∈ o] / |o|,   every candidate as the target
+A baseline's speaker has no belief to teach, and its listener does not ask what she would have said: she learns by L_s,
+he by L_b (F-30).
 """
 
 from collections.abc import Callable
@@ -21,10 +23,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import Candidates, Reading
+from implicature.agents.belief import Table
 from implicature.agents.exact import literal_teacher, normalised
 from implicature.agents.perception import Eyes, Features, Pictures
 
+Truth = Bool[Array, "candidates messages *#games"]
 GLIMPSES = 64
 """Pictures looked at in an iteration."""
 TEMPERATURE = 0.2
@@ -51,26 +54,30 @@ def unit(features: Features) -> Features:
     return features / jnp.linalg.norm(features, axis=1, keepdims=True)
 
 
-def grounding_loss(
-    net: Callable[[Candidates], Reading],
-    key: Key[Array, ""],
-    candidates: Candidates,
-    truth: Bool[Array, "candidates messages *#games"],
-) -> Float[Array, "*#games"]:
+def believing_loss(key: Key[Array, ""], likelihood: Table, truth: Truth) -> Float[Array, "*#games"]:
     """Cross-entropy of the exact posterior and the network's, the mean over messages that fit someone."""
     # Exponentials divided by their sum are uniform over all beliefs.
     prior = normalised(jax.random.exponential(key, (len(truth), *truth.shape[2:])), axis=0)
     exact = normalised(prior[:, None] * literal_teacher(truth), axis=0)
-    predicted = jax.nn.log_softmax(net(candidates).strict + jnp.log(prior + 1e-9)[:, None], axis=0)
+    predicted = jax.nn.log_softmax(likelihood + jnp.log(prior + 1e-9)[:, None], axis=0)
     fits = jnp.any(truth, axis=0)
     return -jnp.sum(exact * predicted * fits, axis=(0, 1)) / jnp.maximum(jnp.sum(fits, axis=0), 1)
 
 
-def speaking_loss(
-    net: Callable[[Candidates], Reading],
-    key: Key[Array, ""],
-    candidates: Candidates,
-    truth: Bool[Array, "candidates messages *#games"],
-) -> Float[Array, "*#games"]:
+def speaking_loss(key: Key[Array, ""], likelihood: Table, truth: Truth) -> Float[Array, "*#games"]:
     """Cross-entropy of what the literal teacher says and what she says, the mean over candidates as targets."""
-    return jnp.mean(-jnp.sum(literal_teacher(truth) * net(candidates).strict, axis=1), axis=0)
+    return jnp.mean(-jnp.sum(literal_teacher(truth) * jax.nn.log_softmax(likelihood, axis=1), axis=1), axis=0)
+
+
+def grounding_loss(key: Key[Array, ""], likelihood: Table, truth: Truth) -> Float[Array, "*#games"]:
+    return believing_loss(key, likelihood, truth) + speaking_loss(key, likelihood, truth)
+
+
+Lesson = Callable[[Key[Array, ""], Table, Truth], Float[Array, "*#games"]]
+
+
+def lesson_of(method: str, agent: str) -> Lesson:
+    """Our agents know both sides of the literal teacher, of a baseline's each its own."""
+    if method == "pragmatic":
+        return grounding_loss
+    return speaking_loss if agent == "teacher" else believing_loss
