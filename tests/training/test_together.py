@@ -23,7 +23,7 @@ from implicature.spaces.numbers import number_sets
 from implicature.training.adaptation import Pair, World, grounding_step, iterate, learner, views
 from implicature.training.baselines import above_others, joint_loss, joint_step
 from implicature.training.config import Config
-from implicature.training.pretraining import Lesson, believing_loss, speaking_loss
+from implicature.training.pretraining import Teaching, believing_loss, speaking_loss
 from implicature.training.run import PAIRS, Run, open_run, setting_of, stages, start_run
 
 every_method = pytest.mark.parametrize("method", ["la-2017", "la-2018"])
@@ -114,13 +114,13 @@ def together(pair: Pair, config: Config) -> Pair:
     return learned(pair)
 
 
-def literal(net: Any, lesson: Lesson) -> Any:
+def literal(net: Any, teaching: Teaching) -> Any:
     """What a network makes of test candidates after Bayesian pretraining."""
 
     @eqx.filter_jit
     def learned(net: Any) -> Any:
         state = learner((net, None), LITTLE, LITTLE.pretraining)
-        step = grounding_step(LITTLE, WORLD, lesson)
+        step = grounding_step(LITTLE, WORLD, teaching)
         state, _ = iterate(step, jax.random.key(2), state, jnp.asarray(0), LITTLE.pretraining)
         return state.model[0](WORLD.looks[TEST.candidates]).log_likelihood
 

@@ -22,7 +22,7 @@ from implicature.games import Game, Rules
 from implicature.training.config import Config
 from implicature.training.losses import LESSONS, Transition, baseline, returns, student_loss, teacher_loss
 from implicature.training.parts import mean_over_parts, own_key
-from implicature.training.pretraining import GLIMPSES, Lesson, glimpsed, looking_loss
+from implicature.training.pretraining import GLIMPSES, Teaching, glimpsed, looking_loss
 
 Info = dict[str, Float[Array, ""]]
 Step = Callable[[Key[Array, ""], Any], tuple[Any, Info]]
@@ -134,7 +134,7 @@ GENTLY = 0.25
 """The share of the learning rate at which the paper's network survives being taught words (F-11)."""
 
 
-def grounding_step(config: Config, world: World, lesson: Lesson) -> Step:
+def grounding_step(config: Config, world: World, teaching: Teaching) -> Step:
     """Bayesian pretraining of one network, and of the eyes before it."""
     gently = config.method == "pragmatic" and config.network == "paper"
     taught = replace(config, learning_rate=GENTLY * config.learning_rate) if gently else config
@@ -153,7 +153,7 @@ def grounding_step(config: Config, world: World, lesson: Lesson) -> Step:
                 features = world.looks[looks]
             else:
                 features = glimpsed(gaze_key, eyes, world.looks[looks.reshape(-1)]).reshape(*looks.shape, -1)
-            return jnp.mean(lesson(prior_key, net(features).strict, truth))
+            return jnp.mean(teaching(prior_key, net(features).strict, truth))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return learn(state, gradient, taught, config.pretraining), {"grounding_loss": value}

@@ -73,10 +73,10 @@ def grounding_loss(key: Key[Array, ""], likelihood: Table, truth: Truth) -> Floa
     return believing_loss(key, likelihood, truth) + speaking_loss(key, likelihood, truth)
 
 
-Lesson = Callable[[Key[Array, ""], Table, Truth], Float[Array, "*#games"]]
+Teaching = Callable[[Key[Array, ""], Table, Truth], Float[Array, "*#games"]]
 
 
-def lesson_of(method: str, agent: str) -> Lesson:
+def teaching_of(method: str, agent: str) -> Teaching:
     """Our agents know both sides of the literal teacher, of a baseline's each its own."""
     if method == "pragmatic":
         return grounding_loss

@@ -51,7 +51,7 @@ from implicature.training.config import Config
 from implicature.training.events import Events
 from implicature.training.metrics import Metrics, Where
 from implicature.training.parts import OWN_LOOPS, over_parts, placed, processors
-from implicature.training.pretraining import lesson_of
+from implicature.training.pretraining import teaching_of
 
 PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
 """Two new agents of each method."""
@@ -248,8 +248,8 @@ def advance(
     ) -> tuple[Any, dict[str, Array]]:
         def one(key: Array, pair: Pair, sights: Sights, state: Any) -> tuple[Any, dict[str, Array]]:
             if stage.phase == 0:
-                lesson = lesson_of(config.method, stage.agent)
-                step = grounding_step(part, world, lesson) if config.grounded else looking_step(part, world)
+                teaching = teaching_of(config.method, stage.agent)
+                step = grounding_step(part, world, teaching) if config.grounded else looking_step(part, world)
             elif stage.agent == "both":
                 step = joint_step(part, world, rules, sights)
             elif stage.agent == "teacher":
