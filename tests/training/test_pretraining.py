@@ -3,6 +3,7 @@
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -128,6 +129,16 @@ def test_after_pretraining_true_words_are_as_likely_as_the_literal_teacher_says_
     truth = TRUTH[TEST.candidates]
     said = np.exp(jax.vmap(lambda candidates: after(WORLD.looks[candidates]).strict)(TEST.candidates))
     assert np.abs(said - literal_teacher(jnp.moveaxis(truth, 0, -1)).transpose(2, 0, 1)).mean() < 0.05
+
+
+def test_lessons_of_beliefs_alone_are_the_papers(tmp_path: Path):
+    # The same network in the same games: words, where they are taught, cost more than the literal teacher's entropy,
+    # ln 3.3 or so, as no network knows them at the start.
+    def first_loss(lessons: Literal["words", "beliefs"]) -> float:
+        config = Config(lessons=lessons, phases=0, pretraining=1, batch=64, train_games=1_000, width=4, depth=1)
+        return next(iter(start_run(tmp_path / lessons, config).train())).info["grounding_loss"][0]
+
+    assert first_loss("words") - first_loss("beliefs") > 1.5
 
 
 def test_the_papers_network_learns_what_words_mean_among_seven_candidates(tmp_path: Path):

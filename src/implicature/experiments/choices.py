@@ -26,8 +26,9 @@ CHANGES: dict[str, dict[str, object]] = {
     "F-18 α 0.5": {"calibration": 0.5},
     "F-19 from the answer he gave": {"answers": "one"},
     "F-20 meanings may change": {"lexicon": False},
+    "F-36 beliefs alone": {"lessons": "beliefs"},
 }
-EYES: dict[str, dict[str, dict[str, object]]] = {
+SEEING: dict[str, dict[str, dict[str, object]]] = {
     "exchange, grounded, objects-4": {
         "as usual": {},
         "F-23 eyes learn from the game": {"sight": "end-to-end"},
@@ -38,9 +39,13 @@ EYES: dict[str, dict[str, dict[str, object]]] = {
         "F-23 eyes learn from the game": {"sight": "end-to-end"},
         "F-23 eyes learn from the game alone": {"sight": "end-to-end", "pretraining": 0},
     },
+    "paper, grounded, objects-4": {
+        "as usual": {},
+        "F-36 beliefs alone": {"lessons": "beliefs"},
+    },
 }
-"""Choices that only those who see have."""
-GROUNDED = ("F-17", "F-20")
+"""Choices that only those who see have, or that matter most to them."""
+GROUNDED = ("F-17", "F-20", "F-36")
 """Choices that only a grounded pair has."""
 RUNS = 2
 KEY = RUN
@@ -62,7 +67,7 @@ SETTINGS: dict[str, Config] = {
 }
 SETTINGS |= {
     f"{name}: {change}": changed(LEARNED[name], changes)
-    for name, all_changes in EYES.items()
+    for name, all_changes in SEEING.items()
     for change, changes in all_changes.items()
 }
 

@@ -52,6 +52,9 @@ class Config:
     """Iterations of each half phase (paper: 10,000), or of each phase of a baseline (paper: 100,000 in all)."""
     pretraining: int = 3_000
     """Iterations of Bayesian pretraining, for a grounded pair, or of looking, for one that sees (F-23)."""
+    lessons: Literal["words", "beliefs"] = "words"
+    """What Bayesian pretraining teaches our agents: the literal teacher's words and the beliefs they lead to, or those
+    beliefs alone (paper) (F-36)."""
     batch: int = 256
     """Sets of candidates an iteration (authors' code: 128) (F-10)."""
     every_target: bool = True

@@ -4,7 +4,8 @@
 
 It teaches the likelihood without the lapse (F-15), so that what is untrue becomes as unlikely as can be. A belief does
 not tell how often a word is said at all: one that is rare for everybody leads to the same beliefs, but drowns in the
-lapse. So the likelihood also learns to be the literal teacher whom that belief expects (F-36):
+lapse. So the likelihood also learns to be the literal teacher whom that belief expects, unless the lessons are of
+beliefs alone (F-36):
 
     L_s = H( S_0(· | o), P(· | o, O) ),   S_0(m | o) = 1[m ∈ o] / |o|,   every candidate as the target
 
@@ -26,6 +27,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from implicature.agents.belief import Table
 from implicature.agents.exact import literal_teacher, normalised
 from implicature.agents.perception import Eyes, Features, Pictures
+from implicature.training.config import Config
 
 Truth = Bool[Array, "candidates messages *#games"]
 GLIMPSES = 64
@@ -76,8 +78,8 @@ def grounding_loss(key: Key[Array, ""], likelihood: Table, truth: Truth) -> Floa
 Teaching = Callable[[Key[Array, ""], Table, Truth], Float[Array, "*#games"]]
 
 
-def teaching_of(method: str, agent: str) -> Teaching:
+def teaching_of(config: Config, agent: str) -> Teaching:
     """Our agents know both sides of the literal teacher, of a baseline's each its own."""
-    if method == "pragmatic":
-        return grounding_loss
+    if config.method == "pragmatic":
+        return grounding_loss if config.lessons == "words" else believing_loss
     return speaking_loss if agent == "teacher" else believing_loss

@@ -248,7 +248,7 @@ def advance(
     ) -> tuple[Any, dict[str, Array]]:
         def one(key: Array, pair: Pair, sights: Sights, state: Any) -> tuple[Any, dict[str, Array]]:
             if stage.phase == 0:
-                teaching = teaching_of(config.method, stage.agent)
+                teaching = teaching_of(config, stage.agent)
                 step = grounding_step(part, world, teaching) if config.grounded else looking_step(part, world)
             elif stage.agent == "both":
                 step = joint_step(part, world, rules, sights)
