@@ -2,6 +2,7 @@
 next levels, as each further thought about the other does for exact players."""
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -12,6 +13,7 @@ from implicature.experiments.tables import NAMES, OURS
 __all__ = ["KEY", "ROWS", "draw", "render", "run", "tasks"]
 
 ROWS = "pairs"
+COLOURS = colormaps["viridis"]
 
 
 def setting_of(agent: str, game: str) -> str:
@@ -20,6 +22,9 @@ def setting_of(agent: str, game: str) -> str:
 
 def tasks() -> list[Row]:
     return repeated([setting_of(agent, game) for game in NUMBERS for agent in OURS])
+
+
+MOST = max(SETTINGS[task["setting"]].phases for task in tasks())
 
 
 def by_phase(rows: list[Row], setting: str) -> list[list[Row]]:
@@ -46,17 +51,23 @@ def render(rows: list[Row]) -> str:
 
 def draw(rows: list[Row]) -> Figure:
     """A panel for each game and network, a line for each phase."""
-    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    figure = Figure(figsize=(9, 6.8), layout="constrained")
+    named = {}
     for axes, game in zip(figure.subplots(2, 2, sharey=True, squeeze=False), NUMBERS, strict=True):
         for axis, agent in zip(axes, OURS, strict=True):
             draw_panel(axis, by_phase(rows, setting_of(agent, game)))
             axis.set_title(f"{game}, {NAMES[agent]}", fontsize=10)
+            handles, labels = axis.get_legend_handles_labels()
+            named |= dict(zip(labels, handles, strict=True))
         axes[0].set_ylabel("targets found, %")
+    if named:
+        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named), fontsize=8)
     return figure
 
 
 def draw_panel(axis: Axes, phases: list[list[Row]]) -> None:
-    """Targets without a level stand by themselves: no number of thoughts leads to them."""
+    """Targets without a level stand by themselves: no number of thoughts leads to them. A phase has one colour in all
+    panels."""
     shown = [level for level in LEVELS if any(level in told_levels(mine) for mine in phases)]
     axis.set_xticks(range(len(shown)), shown)
     axis.set(xlabel="level of the target", xlim=(-0.5, max(1, len(shown)) - 0.5))
@@ -65,7 +76,7 @@ def draw_panel(axis: Axes, phases: list[list[Row]]) -> None:
         axis.text(0.5, 0.5, "no rows so far", ha="center", va="center", transform=axis.transAxes, color="#888888")
     for phase, mine in enumerate(phases):
         levels = told_levels(mine)
-        colour = (0.15, 0.35, 0.55, 0.25 + 0.75 * phase / max(1, len(phases) - 1))
+        colour = COLOURS(1 - phase / MOST)
         label = "before" if phase == 0 else f"phase {phase}"
         for part in ([level for level in levels if level != "none"], [level for level in levels if level == "none"]):
             if part:
@@ -74,5 +85,3 @@ def draw_panel(axis: Axes, phases: list[list[Row]]) -> None:
                 places = [shown.index(level) for level in part]
                 axis.errorbar(places, found, spread, color=colour, marker="o", markersize=3.5, capsize=2, label=label)
                 label = None
-    if axis.has_data():
-        axis.legend(fontsize=7, loc="lower left")

@@ -147,7 +147,7 @@ def reproduce(
         planned = planned_for(
             [name for name in several if len(several) == 1 or name in TRAINING], only, folders, workers
         )
-        print(json.dumps(planned)) if as_json else Console().print(Markdown(told(planned)))
+        print(json.dumps(planned)) if as_json else tell(told(planned))
         return
     check_folder(folders.runs, "--runs")
     failed = 0
@@ -191,6 +191,12 @@ def carried_out(
     return board.failed()
 
 
+def tell(markdown: str) -> None:
+    """As a table for eyes; for a file or a pipe, where nobody knows how wide a line may be, as it is."""
+    console = Console()
+    console.print(Markdown(markdown)) if console.is_terminal else print(markdown)
+
+
 def show(experiment: str, folders: Folders) -> None:
     """An experiment's table, and its picture in a file."""
     path = folders.rows(experiment)
@@ -198,10 +204,10 @@ def show(experiment: str, folders: Folders) -> None:
     if rows:
         if folders.quick:
             print(quick.WARNING)
-        Console().print(Markdown(folders.rendered(experiment)))
+        tell(folders.rendered(experiment))
     print(f"{len(rows)} rows in {path}")
     if yours := own.render(experiment, read_rows(folders.out / own.FILE)):
-        Console().print(Markdown(yours))
+        tell(yours)
     if rows and experiment.startswith("figure"):
         picture = path.with_name(f"{experiment}.png")
         picture_of(experiment, folders).savefig(picture, dpi=150)
