@@ -11,6 +11,8 @@ from implicature.agents.belief import PaperNet
 from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue
 from implicature.agents.teacher import Teacher
 from implicature.games import Rules
+from implicature.training.adaptation import beta_of
+from implicature.training.config import Config
 from implicature.training.losses import (
     Lesson,
     Transition,
@@ -268,3 +270,14 @@ def test_he_learns_to_wait_as_much_as_it_pays(with_baseline: bool):
     exact = wait * (1 - wait) * (twice.sum() - once.sum() - COST)
     error = each.std() / games**0.5
     assert abs(each.mean() - exact) < 4 * error
+
+
+def test_a_word_that_costs_another_message_is_as_unlikely_as_one_that_costs_the_game():
+    # With one round a word that fits two candidates alike is worth 0.5 less than one that fits the target alone, with
+    # several rounds a message less, 0.1 (F-16).
+    def chance(rules: Rules, loss: float) -> float:
+        return float(softmax(beta_of(Config(), rules) * jnp.array([0.0, -loss]))[1])
+
+    assert chance(Rules(7, 1, 0.1), 0.5) < 0.02
+    assert chance(Rules(7, 4, 0.1), 0.1) < 0.02
+    assert beta_of(Config(beta=3.0), Rules(7, 4, 0.1)) == 3.0

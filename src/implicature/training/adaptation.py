@@ -179,11 +179,14 @@ def looking_step(config: Config, world: World) -> Step:
 
 
 def beta_of(config: Config, rules: Rules) -> float:
-    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties (F-16). What a
-    baseline's speaker gives as values are the logarithms of her chances."""
+    """With few candidates a soft teacher comes to say untrue words; with many a hard one breaks no ties. Where another
+    message may follow, a worse word costs but that message, and she is to mind no less (F-16). What a baseline's
+    speaker gives as values are the logarithms of her chances."""
     if config.method != "pragmatic":
         return 1.0
-    return config.beta if config.beta is not None else 20.0 if rules.candidates <= 4 else 10.0
+    if config.beta is not None:
+        return config.beta
+    return (20.0 if rules.candidates <= 4 else 10.0) * (4.0 if rules.rounds > 1 else 1.0)
 
 
 def calibration_of(config: Config) -> float:

@@ -64,7 +64,8 @@ class Config:
     weight_decay: float = 0.0
     """How strongly weights are drawn to 0 (AdamW's): less is learned by heart, for candidates never seen (F-35)."""
     beta: float | None = None
-    """β of the teacher's softmax (authors' code: 10 or 20); by default 20 with up to 4 candidates, else 10 (F-16)."""
+    """β of the teacher's softmax (authors' code: 10 or 20); by default 20 with up to 4 candidates, else 10, and four
+    times as much in games of several rounds (F-16)."""
     epsilon: tuple[float, float] = (0.95, 0.05)
     """The teacher's exploration at the start and the end of her half (authors' code)."""
     gamma: float = 1.0
