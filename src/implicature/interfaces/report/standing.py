@@ -75,8 +75,9 @@ def glance(folders: Folders) -> Section:
             ("of the baselines'", [cell for cell in cells if not cell.ours]),
         )
     ]
+    so_far = " so far" if some < every else ""
     lines = [
-        f"{some} of {every} runs are done ({span(seconds)} of training, a core each). Cells of tables 1 to 3 so far "
+        f"{some} of {every} runs are done ({span(seconds)} of training, a core each). Cells of tables 1 to 3{so_far} "
         f"that are at or above the paper's: {', '.join(counts)}."
     ]
     below = [f"| {cell.table}, {cell.line}, {cell.game} | {cell.told} |" for cell in cells if not cell.reached]
