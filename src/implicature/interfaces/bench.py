@@ -7,7 +7,7 @@ import json as json_format
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +33,17 @@ CANDIDATES = (2, 4, 8, 16)
 MESSAGES = (6, 12, 24, 48)
 
 
-def seconds(work: Callable[[], object], least: float = 1.0) -> float:
-    """Seconds a call takes once compiled: the best of several rounds that together last `least` seconds or longer."""
-    jax.block_until_ready(work())
-    best, begun = float("inf"), time.perf_counter()
-    while time.perf_counter() - begun < least:
-        start = time.perf_counter()
+def seconds(*works: Callable[[], object], least: float = 1.0) -> list[float]:
+    """Seconds that a call of each takes once compiled: the best of several rounds through all of them, which together
+    last `least` seconds for each or longer. Side by side, so that all meet the machine in the same moods."""
+    for work in works:
         jax.block_until_ready(work())
-        best = min(best, time.perf_counter() - start)
+    best, begun = [float("inf")] * len(works), time.perf_counter()
+    while time.perf_counter() - begun < least * len(works):
+        for i, work in enumerate(works):
+            start = time.perf_counter()
+            jax.block_until_ready(work())
+            best[i] = min(best[i], time.perf_counter() - start)
     return best
 
 
@@ -63,7 +66,7 @@ def exact_games_per_second(games: int = 20_000, depth: int = 3) -> float:
         played = soft_recursion(truth, depth)
         return played.teacher[-1], played.student[-1]
 
-    return games / seconds(lambda: solve(truth))
+    return games / seconds(lambda: solve(truth))[0]
 
 
 def environment_steps_per_second(games: int = 1_024, steps: int = 400) -> float:
@@ -82,24 +85,34 @@ def environment_steps_per_second(games: int = 1_024, steps: int = 400) -> float:
         begin, go_on = jax.random.split(key)
         return jax.lax.scan(step, jax.vmap(env.reset)(jax.random.split(begin, games)), jax.random.split(go_on, steps))
 
-    return games * steps / seconds(lambda: play(jax.random.key(0)))
+    return games * steps / seconds(lambda: play(jax.random.key(0)))[0]
 
 
-def matmul_flops_per_second(size: int = 2048) -> float:
+def matrix_product(size: int = 2048) -> tuple[Callable[[], object], float]:
+    """A float32 product, and its floating-point operations."""
     matrix = jax.random.normal(jax.random.key(0), (size, size))
     product = jax.jit(jnp.dot)
-    return 2 * size**3 / seconds(lambda: product(matrix, matrix))
+    return lambda: product(matrix, matrix), 2 * size**3
 
 
-def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str, float]:
-    """Games and floating-point operations a second over both halves of a phase, and the seconds to compile them: the
-    very program that a run runs."""
+@dataclass(frozen=True)
+class Training:
+    """Both halves of a phase, as the very program that a run runs, and what is in them."""
+
+    halves: list[Callable[[], object]]
+    games: int
+    flops: float
+    compile_seconds: float
+
+
+def training(config: Config, world: World) -> Training:
     messages = world.truth.shape[1]
     rules = Rules(world.games.candidates.shape[1], config.rounds, config.message_cost)
     keys = jax.random.key(0, impl="rbg")[None]
     pairs = eqx.filter_jit(over_seeds(lambda key: new_pair(key, config, world.looks, messages)))(keys)
     sights = all_sights(pairs, world.looks)
-    spent = flops = compiling = 0.0
+    halves: list[Callable[[], object]] = []
+    flops = compiling = 0.0
     for agent in ("teacher", "student"):
         stage = Stage(1, agent, ITERATIONS)
         states = over_seeds(lambda pair, stage=stage: begin(stage, pair, config, rules))(pairs)
@@ -110,12 +123,12 @@ def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str
             end = advance(stage, config, rules, world, keys, pairs, sights, states, jnp.asarray(0), ITERATIONS)
             return eqx.filter(end, eqx.is_array)
 
+        halves.append(half)
         begun = time.perf_counter()
         jax.block_until_ready(half())
-        first = time.perf_counter() - begun
-        took = seconds(half, least)
-        compiling += max(0.0, first - took)
-        spent += took / ITERATIONS
+        compiled = time.perf_counter()
+        jax.block_until_ready(half())
+        compiling += max(0.0, compiled - begun - (time.perf_counter() - compiled))
 
         def once(key: Any, *every: Any, agent: str = agent) -> Any:
             pair, sights, state = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, every)
@@ -124,16 +137,17 @@ def training_speed(config: Config, world: World, least: float = 3.0) -> dict[str
             return student_step(config, world, rules, pair.teacher, sights)(key, state)
 
         cost = eqx.filter_jit(once).lower(keys[0], pairs, sights, states).lowered.cost_analysis()
-        flops += cost["flops"] if cost else float("nan")
-    games = 2 * config.batch * (rules.candidates if config.every_target else 1)
-    return {"games": games / spent, "flops": flops / spent, "compile_seconds": compiling}
+        flops += cost["flops"] * ITERATIONS if cost else float("nan")
+    games = 2 * ITERATIONS * config.batch * (rules.candidates if config.every_target else 1)
+    return Training(halves, games, flops, compiling)
 
 
 def curves() -> dict[str, dict[str, float]]:
     """Microseconds a training game takes by the number of candidates (10 messages) and of messages (4 candidates)."""
 
     def microseconds(space: Space, candidates: int) -> float:
-        return round(1e6 / training_speed(Config(), some_games(space, candidates, 20_000), least=1.0)["games"], 2)
+        learned = training(Config(), some_games(space, candidates, 20_000))
+        return round(1e6 * sum(seconds(*learned.halves)) / learned.games, 2)
 
     return {
         "candidates": {str(k): microseconds(number_sets(10, 4), k) for k in CANDIDATES},
@@ -159,19 +173,21 @@ def draw_curves(found: dict[str, dict[str, float]], path: Path) -> None:
 def bench(json: bool, with_curves: bool, picture: Path | None) -> None:
     if picture is not None:
         check_picture(picture, "--picture")
-    peak = matmul_flops_per_second()
-    usual, world = Config(), some_games(*named_game("numbers-4"), 20_000)
-    exchange, paper = training_speed(usual, world), training_speed(replace(usual, network="paper"), world)
+    world = some_games(*named_game("numbers-4"), 20_000)
+    exchange, paper = training(Config(), world), training(replace(Config(), network="paper"), world)
+    product, operations = matrix_product()
+    once, *halves = seconds(product, *exchange.halves, *paper.halves, least=8.0)
+    peak, exchange_took, paper_took = operations / once, sum(halves[:2]), sum(halves[2:])
     measured: dict[str, Any] = {
-        "train_games_per_second": round(paper["games"]),
-        "exchange_games_per_second": round(exchange["games"]),
-        "roofline_fraction": round(paper["flops"] / peak, 3),
-        "exchange_roofline_fraction": round(exchange["flops"] / peak, 3),
+        "train_games_per_second": round(paper.games / paper_took),
+        "exchange_games_per_second": round(exchange.games / exchange_took),
+        "roofline_fraction": round(paper.flops / paper_took / peak, 3),
+        "exchange_roofline_fraction": round(exchange.flops / exchange_took / peak, 3),
         "exact_games_per_second": round(exact_games_per_second()),
         "environment_steps_per_second": round(environment_steps_per_second()),
         "matmul_gflops": round(peak / 1e9, 1),
-        "compile_seconds": round(exchange["compile_seconds"], 1),
-        "paper_compile_seconds": round(paper["compile_seconds"], 1),
+        "compile_seconds": round(exchange.compile_seconds, 1),
+        "paper_compile_seconds": round(paper.compile_seconds, 1),
         "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "processors": jax.local_device_count(),
     }

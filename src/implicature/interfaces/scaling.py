@@ -16,11 +16,12 @@ from implicature.interfaces.engines.local import check_workers
 def run(task: Row, games: int, runs: Path) -> list[Row]:
     """One worker's share."""
     from implicature.games import named_game
-    from implicature.interfaces.bench import some_games, training_speed
+    from implicature.interfaces.bench import seconds, some_games, training
     from implicature.training.config import Config
 
-    speed = training_speed(Config(), some_games(*named_game("numbers-4"), games), least=task["seconds"])
-    return [{"worker": task["worker"], "games_per_second": speed["games"]}]
+    learned = training(Config(), some_games(*named_game("numbers-4"), games))
+    took = sum(seconds(*learned.halves, least=task["seconds"]))
+    return [{"worker": task["worker"], "games_per_second": learned.games / took}]
 
 
 def games_per_second(workers: int, engine: str, address: str | None, seconds: float) -> float:
