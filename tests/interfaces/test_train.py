@@ -9,8 +9,8 @@ import pytest
 from conftest import Ask
 from rich.console import Console
 
+from implicature.experiments.paper import paper_figures
 from implicature.games import named_game
-from implicature.interfaces.train import paper_figures
 from implicature.interfaces.transcript import example
 from implicature.training.config import Config
 from implicature.training.run import read_config, start_run
