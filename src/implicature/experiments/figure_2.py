@@ -71,9 +71,9 @@ def render(rows: list[Row]) -> str:
         space, _ = named_game(SETTINGS[setting].game)
         for row in mine:
             candidates, target, thought = whole(row["candidates"]), int(row["target"]), thought_of(row)
-            game, meant = " ".join(space.label(i) for i in candidates), space.label(candidates[target])
+            labels, word = [space.label(int(i)) for i in candidates], space.attributes[thought.message]
             belief = f"{100 * thought.belief[target]:.0f}"
-            lines.append(f"| {game} | {meant} | {row['phase']} | {space.attributes[thought.message]} | {belief} |")
+            lines.append(f"| {' '.join(labels)} | {labels[target]} | {row['phase']} | {word} | {belief} |")
     return "\n".join(lines)
 
 
