@@ -45,7 +45,7 @@ def sized(config: Config, task: Row) -> Config:
         iterations=1_000 if alone else 150,
         pretraining=min(config.pretraining, 100),
         batch=32,
-        depth=min(config.depth, 3),
+        depth=min(config.depth, 2),
         train_games=20_000,
     )
 
