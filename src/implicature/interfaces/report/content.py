@@ -59,6 +59,21 @@ ABOUT: dict[str, tuple[str, str]] = {
         "Other numbers of candidates",
         "Beyond the paper: pairs trained with 4 candidates play with 2 to 12, without further training.",
     ),
+    "robustness": (
+        "Varied pictures",
+        "Beyond the paper: grounded and ungrounded pairs who learned from clean pictures of the objects, or from eight "
+        "varied ones of each, tested in clean pictures and in four others.",
+    ),
+    "choices": (
+        "What choices are worth",
+        "What the paper leaves open (F-numbers: the fidelity list below), one thing made the other way at a time. "
+        "Validation games; objects-4 where it says so, else numbers-4; at most two runs each.",
+    ),
+    "seconds": (
+        "Seconds to the paper's accuracy",
+        "Until validation accuracy first reaches what the paper's pairs reach ungrounded, on one machine with nothing "
+        "else running. Cold: some program was yet to be compiled.",
+    ),
     "pairs": (
         "Every pair",
         "All settings after their last phase, those beyond the tables included (objects told as symbols, six phases); "
