@@ -82,7 +82,7 @@ def run(task: Row, games: int, runs: Path) -> list[Row]:
 
 def render(rows: list[Row]) -> str:
     """A Markdown table: mean ± std after the last phase."""
-    lines = ["| setting | runs | after phase 1 | accuracy | hard | valid |", "|---|---|---|---|---|---|"]
+    lines = ["| setting | runs | after phase 1 | accuracy | hard | valid | equivalent games |", "|---" * 7 + "|"]
     for setting, config in SETTINGS.items():
         first, last = (
             [row for row in rows if row["setting"] == setting and int(row["phase"]) == phase]
@@ -90,6 +90,8 @@ def render(rows: list[Row]) -> str:
         )
         if last:
             cells = [mean_and_std(first, "accuracy")]
-            cells += [mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid")]
+            cells += [
+                mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid", "equivalent_accuracy")
+            ]
             lines.append(f"| {setting} | {len(last)} | {' | '.join(cells)} |")
     return "\n".join(lines)
