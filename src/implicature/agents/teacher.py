@@ -20,9 +20,10 @@ from implicature.agents.belief import (
     Reading,
     chosen,
     leaky,
-    mixed,
+    once,
     posterior,
     update,
+    weighed,
 )
 from implicature.agents.perception import Eyes
 
@@ -74,8 +75,9 @@ class Teacher(eqx.Module):
         else:
             expected = self.predict(reading, belief, message)[:, None]
         hidden = self.belief.about(self.about, reading, target, expected, message)
-        if self.expected is None:
-            return self.out(leaky(hidden))[0]
-        found = chosen(jnp.swapaxes(expected, 0, 1), target)
-        hidden = hidden + mixed(self.expected, jnp.stack([found, entropy(expected)]))
-        return found + self.out(leaky(hidden))[0]
+        found = jnp.zeros(())
+        if self.expected is not None:
+            found = chosen(jnp.swapaxes(expected, 0, 1), target)
+            to_found, to_entropy = self.expected.reshape(2, -1, *[1] * found.ndim)
+            hidden = hidden + to_found * found + to_entropy * entropy(expected)
+        return once(found + weighed(self.out.weight[:, 0], leaky(hidden)) + self.out.bias)

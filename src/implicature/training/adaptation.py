@@ -105,15 +105,15 @@ def optimiser(config: Config, iterations: int) -> optax.GradientTransformation:
     # A gentle start: the paper network's large message vectors do not survive Adam's first full steps (F-11).
     peak, low = config.learning_rate, 0.02 * config.learning_rate
     rate = optax.warmup_cosine_decay_schedule(low, peak, max(1, iterations // 10), max(2, iterations), low)
-    if not config.weight_decay:
-        return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
+    # All weights as one array: few operations instead of many small ones, to run and to compile.
+    adam = optax.flatten(optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam()))
 
     def decayed(updates: Any, weights: Any) -> Any:
         """Only what learns: eyes that stay, and what words were taught to mean, are not to fade away."""
         return jax.tree.map(lambda u, w: u + config.weight_decay * w * jnp.any(u != 0), updates, weights)
 
-    parts = optax.scale_by_adam(), optax.stateless(decayed), optax.scale_by_learning_rate(rate)
-    return optax.chain(optax.clip_by_global_norm(1.0), *parts)
+    decay = (optax.stateless(decayed),) if config.weight_decay else ()
+    return optax.chain(adam, *decay, optax.scale_by_learning_rate(rate))
 
 
 def learner(model: Any, config: Config, iterations: int) -> Learner:
@@ -249,6 +249,10 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student, s
         row = jax.random.randint(replay_key, (config.batch,), 0, kept)
         again = jax.tree.map(lambda leaf: jnp.moveaxis(leaf.reshape(-1, *leaf.shape[2:])[row], 0, -1), replay)
 
+        if config.every_target:
+            # The same in every batch: no need to look it up.
+            again = eqx.tree_at(lambda kept: kept.target, again, new.target)
+
         def loss(model: Teacher) -> tuple[Array, Info]:
             target = state.target if rules.rounds > 1 else None
             hers = looked_at(model.eyes, world.looks, sights.hers, again.candidates)
@@ -257,10 +261,12 @@ def teacher_step(config: Config, world: World, rules: Rules, student: Student, s
 
         (_, info), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(teacher)
         now = learn(state.learner, gradient, config, config.iterations)
-        due = now.iteration % config.target_update == 0
-        target = jax.tree.map(
-            lambda old, new: jnp.where(due, new, old) if eqx.is_array(old) else old, state.target, now.model
-        )
+        target = state.target
+        if rules.rounds > 1:
+            due = now.iteration % config.target_update == 0
+            target = jax.tree.map(
+                lambda old, new: jnp.where(due, new, old) if eqx.is_array(old) else old, target, now.model
+            )
         return TeacherState(now, target, replay), {"reward": jnp.mean(played.gain), **info}
 
     return step
