@@ -8,14 +8,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Compiling takes longer than many a run, so compiled programs are kept on disk, unless the user has said where.
+# Compiling takes longer than many a run, so compiled programs are kept on disk, small ones, too: a command has a
+# hundred of them. Unless the user has said where.
 _cache = str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "implicature" / "jax")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", _cache)
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 if "jax" in sys.modules and (_config := sys.modules["jax"].config).jax_compilation_cache_dir is None:
     # JAX was imported before us and has read its environment already.
     _config.update("jax_compilation_cache_dir", _cache)
-    _config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    _config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
 # Imported when asked for: the package itself stays light. __init__.pyi tells type checkers of them.
 _LATER = {

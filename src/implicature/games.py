@@ -7,6 +7,7 @@ No candidate combination is in two of the training, validation and test splits: 
 combination itself, so it holds for stored games and for games drawn on the fly, without listing 10¹⁸ of them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, count
 from math import ceil, comb, log2
@@ -207,11 +208,18 @@ def check_split(
 
 @eqx.filter_jit
 def _sample_games(
-    key: Key[Array, ""], games: int, candidates: int, instances: Array, seed: int, targets: Array | None
+    keys: Key[Array, " games"], candidates: int, instances: Array, seed: int, targets: Array | None
 ) -> tuple[Game, Int[Array, " games"]]:
     """Games of any split, and the split of each."""
-    sampled = jax.vmap(lambda one: sample_game(one, candidates, instances, targets))(jax.random.split(key, games))
+    sampled = jax.vmap(lambda one: sample_game(one, candidates, instances, targets))(keys)
     return sampled, jax.vmap(split_of, (0, None))(sampled.candidates, seed)
+
+
+def _keys_of_games(key: Key[Array, ""], size: int, at_once: int) -> Iterator[Key[Array, " games"]]:
+    """A key for each of `size` games, part by part; then for as many others."""
+    for attempt in count():
+        keys = jax.random.split(jax.random.fold_in(key, attempt), max(size, at_once))
+        yield from keys.reshape(-1, at_once)
 
 
 def draw_games(
@@ -230,11 +238,14 @@ def draw_games(
     wanted = SPLITS.index(split)
     # More than a few candidates are drawn by shuffling all instances.
     room = MOST_SHUFFLED // (candidates if candidates <= FEW else len(pool))
-    size = 2 ** min(20, int(log2(max(1, room))), max(6, ceil(log2(1.05 * games / SHARES[wanted]))))
+    most = int(log2(max(1, room)))
+    size = 2 ** min(20, most, max(6, ceil(log2(1.05 * games / SHARES[wanted]))))
+    # One program for any number of games.
+    at_once = 2 ** min(16, most)
     parts, found = [], 0
-    for attempt in count():
-        sampled, where = _sample_games(jax.random.fold_in(key, attempt), size, candidates, pool, seed, targets)
-        keep = np.flatnonzero(np.asarray(where) == wanted)[: games - found]
+    for keys in _keys_of_games(key, size, at_once):
+        sampled, where = _sample_games(keys, candidates, pool, seed, targets)
+        keep = np.flatnonzero(np.asarray(where)[:size] == wanted)[: games - found]
         parts.append(jax.tree.map(lambda leaf, keep=keep: np.asarray(leaf)[keep], sampled))
         found += len(keep)
         if found == games:
