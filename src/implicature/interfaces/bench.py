@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import equinox as eqx
@@ -34,17 +35,19 @@ MESSAGES = (6, 12, 24, 48)
 
 
 def seconds(*works: Callable[[], object], least: float = 1.0) -> list[float]:
-    """Seconds that a call of each takes once compiled: the best of several rounds through all of them, which together
-    last `least` seconds for each or longer. Side by side, so that all meet the machine in the same moods."""
+    """Seconds that a call of each takes once compiled: the median of several rounds through all of them, which together
+    last `least` seconds for each or longer. Side by side, so that all meet the machine in the same moods; a best would
+    tell which of them had the luckiest moment."""
     for work in works:
         jax.block_until_ready(work())
-    best, begun = [float("inf")] * len(works), time.perf_counter()
+    taken: list[list[float]] = [[] for _ in works]
+    begun = time.perf_counter()
     while time.perf_counter() - begun < least * len(works):
-        for i, work in enumerate(works):
+        for work, mine in zip(works, taken, strict=True):
             start = time.perf_counter()
             jax.block_until_ready(work())
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best
+            mine.append(time.perf_counter() - start)
+    return [median(mine) for mine in taken]
 
 
 def some_games(space: Space, candidates: int, games: int) -> World:
