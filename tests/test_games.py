@@ -124,6 +124,13 @@ def test_games_of_a_split_are_all_of_its_combinations_and_no_others(split_games:
     assert sum(len(combinations_of(games)) for games in split_games) == comb(12, 4)
 
 
+@pytest.mark.parametrize("games", [20, 70_000])
+def test_fewer_games_of_a_key_are_the_first_of_more(games: int):
+    # 20 games are part of what one call draws, the others take two.
+    few, more = (draw_games(jax.random.key(1), number, 4, 385, "train") for number in (games, 90_000))
+    assert all(np.array_equal(a, b[:games]) for a, b in zip(jax.tree.leaves(few), jax.tree.leaves(more), strict=True))
+
+
 def test_games_of_a_split_are_uniform_over_its_combinations(split_games: list[Game]):
     for games in split_games:
         assert_uniform(np.sort(games.candidates, axis=1), sorted(combinations_of(games)))

@@ -240,8 +240,8 @@ def draw_games(
     room = MOST_SHUFFLED // (candidates if candidates <= FEW else len(pool))
     most = int(log2(max(1, room)))
     size = 2 ** min(20, most, max(6, ceil(log2(1.05 * games / SHARES[wanted]))))
-    # One program for any number of games.
-    at_once = 2 ** min(16, most)
+    # One program for any number of games, unless each is dear.
+    at_once = 2 ** min(16, most) if candidates <= FEW else size
     parts, found = [], 0
     for keys in _keys_of_games(key, size, at_once):
         sampled, where = _sample_games(keys, candidates, pool, seed, targets)

@@ -12,7 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from implicature.agents.belief import BeliefNet, ExchangeNet, Likelihood, mixed, posterior, read, update
+from implicature.agents.belief import (
+    BeliefNet,
+    ExchangeNet,
+    Likelihood,
+    affine,
+    averaged,
+    leaky,
+    mixed,
+    once,
+    posterior,
+    read,
+    update,
+    weighed,
+)
 from implicature.agents.teacher import Teacher
 from implicature.training.adaptation import new_pair
 from implicature.training.config import Config
@@ -111,13 +124,29 @@ def test_the_value_of_one_message_is_that_among_all(net: BeliefNet):
         assert np.allclose(alone, every[message][None], atol=1e-5)
 
 
-def test_mixing_channels_and_its_gradient_are_those_of_a_plain_product():
-    weight, x, back = (
-        jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate([(3, 5), (3, 2, 4), (5, 2, 4)])
-    )
-    plain, plain_back = jax.vjp(lambda weight, x: jnp.einsum("io,i...->o...", weight, x), weight, x)
-    ours, our_back = jax.vjp(mixed, weight, x)
+# Written for the processor, beside how one would write them. The bias is added up candidate by candidate up to FEW.
+PLAIN = {
+    "mixed": (mixed, lambda weight, x: jnp.einsum("io,i...->o...", weight, x), [(3, 5), (3, 2, 4)]),
+    "affine": (affine, lambda w, c, x: jnp.einsum("io,i...->o...", w, x) + c[:, None, None], [(3, 5), (5,), (3, 2, 4)]),
+    "affine, many": (
+        affine,
+        lambda w, c, x: jnp.einsum("io,i...->o...", w, x) + c[:, None, None],
+        [(3, 5), (5,), (3, 20, 4)],
+    ),
+    "averaged": (averaged, lambda each: jnp.mean(each, axis=1), [(3, 4, 5)]),
+    "weighed": (weighed, lambda weights, each: jnp.tensordot(weights, each, 1), [(3,), (3, 4, 5)]),
+    "leaky": (leaky, lambda x: jax.nn.leaky_relu(x, 0.01), [(3, 4)]),
+    "once": (once, lambda x: x, [(3, 4)]),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_is_written_for_the_processor_and_its_gradient_are_those_of_the_plain_formula(name: str):
+    written, formula, shapes = PLAIN[name]
+    given = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(shapes)]
+    (plain, plain_back), (ours, our_back) = jax.vjp(formula, *given), jax.vjp(written, *given)
     assert np.allclose(ours, plain, atol=1e-5)
+    back = jax.random.normal(jax.random.key(9), plain.shape)
     for one, other in zip(our_back(back), plain_back(back), strict=True):
         assert np.allclose(one, other, atol=1e-5)
 
