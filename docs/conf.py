@@ -22,7 +22,7 @@ python_maximum_signature_line_length = 88
 
 html_theme = "furo"
 html_title = f"implicature {__version__}"
-html_favicon = "../src/implicature/interfaces/play/page/icon.svg"
+html_favicon = "../src/implicature/web/static/icon.svg"
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"footer_icons": []}

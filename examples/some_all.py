@@ -6,7 +6,7 @@ start="indicator" the literal student makes nothing of how much else she could h
 
 import jax.numpy as jnp
 
-from implicature.agents.exact import soft_recursion
+from implicature.agents.rsa import soft_recursion
 from implicature.spaces.space import space_of_sets
 
 came = ("some but not all", "all")

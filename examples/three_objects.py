@@ -7,8 +7,8 @@ from pathlib import Path
 
 import jax.numpy as jnp
 
-from implicature.agents.exact import soft_recursion
-from implicature.spaces.files import load_space
+from implicature.agents.rsa import soft_recursion
+from implicature.spaces.io import load_space
 
 space = load_space(Path(__file__).with_name("three-objects.csv"))
 both = soft_recursion(jnp.asarray(space.table), depth=4)

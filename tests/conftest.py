@@ -78,7 +78,7 @@ def two_pairs(whole_run: Trained, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
     """The command in this process, which has compiled already: exit code, and what it says."""
-    from implicature.interfaces.cli import main
+    from implicature.cli.main import main
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["implicature", *map(str, arguments)])
@@ -96,7 +96,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.fixture(scope="session")
 def can_draw() -> None:
     """For tests that draw: skipped only where MuJoCo or a GL library is missing, and then with what to install."""
-    from implicature.spaces.scenes import Stage
+    from implicature.spaces.rendering.renderer import Stage
 
     try:
         Stage(16).close()

@@ -35,8 +35,8 @@ def test_the_wheel_holds_pictures_page_pair_results_and_types_and_no_tests(wheel
         "__init__.pyi",
         "spaces/objects.png",
         "experiments/paper-results.json",
-        "interfaces/play/page/index.html",
-        "interfaces/play/pair/phase-3.safetensors",
+        "web/static/index.html",
+        "training/pretrained/numbers-4/phase-3.safetensors",
     ):
         assert f"implicature/{name}" in held
     assert any(name.endswith("licenses/LICENSE") for name in held)

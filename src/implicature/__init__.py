@@ -21,18 +21,18 @@ if "jax" in sys.modules and (_config := sys.modules["jax"].config).jax_compilati
 # Imported when asked for: the package itself stays light. __init__.pyi tells type checkers of them.
 _LATER = {
     "Config": "training.config",
-    "load_space": "interfaces.api",
-    "sample_games": "interfaces.api",
-    "explain": "interfaces.api",
-    "teaching": "evaluation.teaching",
-    "train": "interfaces.api",
+    "load_space": "api",
+    "sample_games": "api",
+    "explain": "api",
+    "teaching": "evaluation.teaching_dimension",
+    "train": "api",
     "open_run": "training.run",
-    "evaluate": "interfaces.api",
-    "language": "interfaces.api",
-    "dialogues": "interfaces.api",
-    "env": "interfaces.environment",
-    "parallel_env": "interfaces.environment",
-    "jax_env": "interfaces.vectorised",
+    "evaluate": "api",
+    "language": "api",
+    "dialogues": "api",
+    "env": "envs.pettingzoo",
+    "parallel_env": "envs.pettingzoo",
+    "jax_env": "envs.jax_env",
 }
 __all__ = [*_LATER]  # pyright: ignore[reportUnsupportedDunderAll]
 

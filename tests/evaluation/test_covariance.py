@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from implicature.agents.exact_pair import ExactStudent, ExactTeacher, Recursion
-from implicature.agents.own import OwnTeacher
-from implicature.agents.perception import Sights
+from implicature.agents.custom import OwnTeacher
+from implicature.agents.exact import ExactStudent, ExactTeacher, Recursion
 from implicature.evaluation.covariance import covariance, covariance_of
 from implicature.evaluation.transcripts import Transcripts
-from implicature.games import Rules
+from implicature.games.sampling import Rules
+from implicature.nn.image_encoder import Sights
 from implicature.spaces.space import Space
 
 

@@ -10,9 +10,8 @@ from scipy.stats import spearmanr
 from sklearn.metrics import homogeneity_score, mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from implicature.agents.exact_pair import ExactStudent, ExactTeacher, Recursion
-from implicature.agents.own import OwnStudent, OwnTeacher
-from implicature.agents.perception import Sights
+from implicature.agents.custom import OwnStudent, OwnTeacher
+from implicature.agents.exact import ExactStudent, ExactTeacher, Recursion
 from implicature.evaluation.language import (
     categories_of,
     causal_influence,
@@ -25,7 +24,8 @@ from implicature.evaluation.language import (
     topographic_similarity,
     translation,
 )
-from implicature.games import Rules, draw_games
+from implicature.games.sampling import Rules, draw_games
+from implicature.nn.image_encoder import Sights
 from implicature.spaces import Space, objects
 from implicature.spaces.numbers import number_sets
 

@@ -7,7 +7,7 @@ import pytest
 
 from implicature.experiments import ceilings
 from implicature.experiments.ceilings import render, run
-from implicature.experiments.rows import Row, write_rows
+from implicature.experiments.results import Row, write_rows
 
 GAME = "numbers-4"
 PLAYERS = {name: ceilings.RECURSIONS[name] for name in ("share β=10", "best response")}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from implicature.experiments import candidates, pairs, rounds, seconds
-from implicature.experiments.rows import Row
+from implicature.experiments.results import Row
 from implicature.training.config import Config
 
 TINY = Config(train_games=2000, pretraining=250, iterations=250, phases=1, batch=16, width=4, depth=1)

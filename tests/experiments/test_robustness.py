@@ -12,10 +12,10 @@ import pytest
 
 from implicature.experiments import pairs, robustness
 from implicature.spaces import objects
-from implicature.spaces.drawings import TABLE, varied_objects, write
-from implicature.spaces.files import load_space
-from implicature.spaces.pictures import object_pictures
-from implicature.spaces.scenes import draw_objects
+from implicature.spaces.images import object_pictures
+from implicature.spaces.io import load_space
+from implicature.spaces.rendering.dataset import TABLE, varied_objects, write
+from implicature.spaces.rendering.renderer import draw_objects
 
 USUAL, DRAWN = robustness.SETTINGS, (robustness.TO_LEARN, robustness.TO_TEST)
 SMALL = {"train_games": 2000, "pretraining": 60, "phases": 0, "batch": 32, "width": 4, "depth": 1}

@@ -7,9 +7,9 @@ import pytest
 
 from implicature.experiments import pairs, table_1, table_2, table_3
 from implicature.experiments.paper import paper_figures
-from implicature.experiments.rows import Row
-from implicature.experiments.tables import better
-from implicature.games import GAMES
+from implicature.experiments.paper_tables import better
+from implicature.experiments.results import Row
+from implicature.games.sampling import GAMES
 from implicature.training.config import Config
 
 SETTING = "la-2018, grounded, numbers-4"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from implicature.interfaces.cli import main
+from implicature.cli.main import main
 
 CASES = {
     "tables": 1_200, "documents": 700, "bytes of tables": 1_600, "pictures": 400, "names of pictures": 300,

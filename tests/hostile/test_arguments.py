@@ -12,7 +12,7 @@ from hostility import CASES, NASTY, TEXT, case, command, fuzz, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.interfaces.cli import COMMANDS
+from implicature.cli.main import COMMANDS
 
 LARGE = ["1000000000000", "9" * 30, "9" * 5000]
 NO_NUMBER = ["", " ", "nan", "inf", "1e3", "0x10", "one", "½", "1,000", "--", "\x1b[31m", "[red]", "None5", "1.5"]

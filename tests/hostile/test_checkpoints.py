@@ -15,7 +15,7 @@ from hostility import CASES, JSON, TEXT, assert_sentence, case, deadline, fuzz, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.agents.checkpoint import load_tree, save_tree
+from implicature.training.checkpoint import load_tree, save_tree
 from implicature.training.config import Config
 from implicature.training.run import start_run
 

@@ -8,8 +8,8 @@ from hostility import CASES, TEXT, assert_sentence, case, command, fuzz, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.experiments.rows import read_rows
-from implicature.interfaces.reproduce import EXPERIMENTS
+from implicature.cli.reproduce import EXPERIMENTS
+from implicature.experiments.results import read_rows
 from implicature.training.metrics import HEADER, Metrics, Where
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from implicature.spaces.files import load_space
+from implicature.spaces.io import load_space
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REDRAWS = {chr(code) for code in (*range(32), *range(127, 160), 0x2028, 0x2029, *range(0x202A, 0x202F), 0x2066, 0xFEFF)}

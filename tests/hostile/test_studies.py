@@ -9,8 +9,8 @@ from hostility import CASES, JSON, NUMBERS, TEXT, assert_sentence, case, command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.interfaces.play.record import AS_JSON, COLUMNS, Decision, Study, consistent, decisions
-from implicature.interfaces.study import choices_of, explained_by_fit, export
+from implicature.cli.study import choices_of, explained_by_fit, export
+from implicature.web.storage import AS_JSON, COLUMNS, Decision, Study, consistent, decisions
 
 GOOD = Decision(
     at="2026-01-01T00:00:00.000+00:00", participant="P1", session="s", role="student", game="three-objects", seed=0,

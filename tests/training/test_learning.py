@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from implicature.training.adaptation import learn, learner
+from implicature.training.algorithm1 import learn, learner
 from implicature.training.config import Config
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from jax.nn import log_softmax, softmax
 
-from implicature.agents.belief import PaperNet
-from implicature.agents.dialogue import Dialogue, Views, by_chance, dialogue
+from implicature.agents.rollout import Dialogue, Views, by_chance, dialogue
 from implicature.agents.teacher import Teacher
-from implicature.games import Rules
-from implicature.training.adaptation import beta_of
+from implicature.games.sampling import Rules
+from implicature.nn.belief_nets import PaperNet
+from implicature.training.algorithm1 import beta_of
 from implicature.training.config import Config
 from implicature.training.losses import (
     Lesson,

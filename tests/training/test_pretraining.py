@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from implicature.agents.belief import posterior
-from implicature.agents.exact import literal_teacher, student
-from implicature.games import Game
+from implicature.agents.rsa import literal_teacher, student
+from implicature.games.sampling import Game
+from implicature.nn.belief_nets import posterior
 from implicature.spaces.numbers import number_sets
-from implicature.training.adaptation import World, grounding_step, iterate, learner, new_pair
+from implicature.training.algorithm1 import World, grounding_step, iterate, learner, new_pair
 from implicature.training.config import Config
 from implicature.training.pretraining import believing_loss, grounding_loss, speaking_loss
 from implicature.training.run import start_run

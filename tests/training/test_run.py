@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from implicature.interfaces.cli import main
+from implicature.cli.main import main
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, read_config, setting_of, stages, start_run
 

@@ -1,150 +1,86 @@
-"""Players that compute pragmatics instead of learning it. X[o, m] = 1 where m is an attribute of o.
+"""Exact players as a teacher and a student of the one dialogue, for games of any number of rounds.
 
-    S_0(m | o) ∝ X[o, m]                         literal teacher: "share"; or S_0 = X itself: "indicator"
-    L_t(o | m) ∝ b(o) · S_t(m | o)               student of depth t, prior belief b
-    S_t+1(m | o) ∝ X[o, m] · exp(β L_t(o | m))   teacher of depth t+1: her value is his chance of guessing right
+    he of depth t      b'(o) = L_t(o | m) with prior b          she responds to him:  Q(o*, b, m) = L_t(o* | m), true m
 
-β → ∞ is iterated best response: she picks uniformly among her best true messages. A message that no teacher of depth t
-would send leaves the student of depth t with what the student of depth t-1 made of it (F-03).
-The no-clash protocol gives each candidate a true message of its own, by maximum bipartite matching.
+Without learning there is no knowing what a further word will bring: he takes it that it will make him sure, and waits
+while his best guess is worth less than that, max b < 1 − c_m.
 
-Every function takes one game; the caller batches with `vmap`.
+Depth is an array, so that one program serves all depths; and candidates that he rules out from the start change
+nothing, so that it serves smaller games, too.
 """
-
-from collections.abc import Callable
-from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Key
 
-Truth = Bool[Array, "candidates messages"]
-Table = Float[Array, "candidates messages"]
-LogTable = Float[Array, "candidates messages"]
-"""Logarithms, −∞ for 0: at a large β a message may be rarer than any float32 and still tell who would send it."""
-Belief = Float[Array, " candidates"]
-Start = Literal["share", "indicator"]
+from implicature.agents.rsa import TIE, Belief, Table, Truth, literal_teacher, log_student, soft_teacher
+from implicature.agents.teacher import Values
 
-TIE = 1e-5
-"""Values closer than this are the same: a choice between them is a coin toss."""
-
-
-def normalised(weights: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
-    """Weights that add up to one along the axis; all zero stays all zero."""
-    total = jnp.sum(weights, axis=axis, keepdims=True)
-    return weights / jnp.where(total > 0, total, 1)
-
-
-def below_largest(logarithms: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
-    """Logarithms less the largest along the axis, so that any of them can be raised; all −∞ stays all −∞."""
-    largest = jnp.max(logarithms, axis=axis, keepdims=True)
-    return logarithms - jnp.where(largest > -jnp.inf, largest, 0)
-
-
-def literal_teacher(
-    truth: Bool[Array, "candidates messages *#games"], start: Start = "share"
-) -> Float[Array, "candidates messages *#games"]:
-    """S_0: any true message, chosen at random ("share"), or its truth value alone ("indicator")."""
-    said = truth.astype(jnp.float32)
-    return normalised(said, axis=1) if start == "share" else said
-
-
-def student(teacher: Table, prior: Belief, surprised: Table) -> Table:
-    """L_t: what a student who expects this teacher believes after each message, column by column."""
-    return log_student(jnp.log(teacher), prior, surprised)
-
-
-def log_student(teacher: LogTable, prior: Belief, surprised: Table) -> Table:
-    """L_t of a teacher given in logarithms."""
-    weights = jnp.exp(below_largest(jnp.log(prior)[:, None] + teacher, axis=0))
-    return jnp.where(jnp.sum(weights, axis=0) > 0, normalised(weights, axis=0), surprised)
-
-
-def soft_teacher(truth: Truth, belief: Table, beta: float | Float[Array, ""]) -> LogTable:
-    """log S_t+1."""
-    exponent = below_largest(jnp.where(truth, beta * belief, -jnp.inf), axis=1)
-    total = jnp.sum(jnp.exp(exponent), axis=1, keepdims=True)
-    return exponent - jnp.log(jnp.maximum(total, 1))  # at least 1, but 0 for a candidate without attributes
-
-
-def hard_teacher(truth: Truth, belief: Table) -> LogTable:
-    """log S_t+1 for β → ∞: uniform over the true messages he understands best."""
-    value = jnp.where(truth, belief, -1)
-    best = truth & (value >= jnp.max(value, axis=1, keepdims=True) - TIE)
-    return jnp.log(normalised(best.astype(jnp.float32), axis=1))
+BETA = 10.0
+UNTRUE = -1.0
+"""The value of a message that she may not send."""
 
 
 class Recursion(eqx.Module):
-    """Teacher S_t and student L_t for t = 0 … depth."""
+    """What both know of each other: how deep the student thinks, and how rational he takes her to be."""
 
-    teacher: Float[Array, "depths candidates messages"]
-    student: Float[Array, "depths candidates messages"]
+    depth: int | Int[Array, ""]
+    beta: float | Float[Array, ""] = BETA
+    share: bool | Bool[Array, ""] = True
+    """How the recursion starts: "share", or else "indicator"."""
 
+    def tables(self, truth: Truth, belief: Belief) -> tuple[Table, Table]:
+        """S_t and L_t: what he expects her to say, and what he would believe after each message."""
+        shared, indicated = literal_teacher(truth, "share"), literal_teacher(truth, "indicator")
+        literal = jnp.log(jnp.where(self.share, shared, indicated))
+        unmoved = jnp.tile(belief[:, None], truth.shape[1])
 
-def recursion(
-    truth: Truth, respond: Callable[[Truth, Table], LogTable], depth: int, start: Start, prior: Belief | None = None
-) -> Recursion:
-    """S_0, L_0, S_1 = respond(L_0), L_1 …: the teacher responds to each student, the student expects each teacher."""
-    candidates, messages = truth.shape
-    before = jnp.full(candidates, 1 / candidates) if prior is None else prior
-    teachers = [jnp.log(literal_teacher(truth, start))]
-    students = [log_student(teachers[0], before, jnp.tile(before[:, None], messages))]
-    for _ in range(depth):
-        teachers.append(respond(truth, students[-1]))
-        students.append(log_student(teachers[-1], before, students[-1]))
-    return Recursion(jnp.exp(jnp.stack(teachers)), jnp.stack(students))
+        def deeper(_: Array, both: tuple[Table, Table]) -> tuple[Table, Table]:
+            teacher = soft_teacher(truth, both[1], self.beta)
+            return teacher, log_student(teacher, belief, both[1])
 
-
-def soft_recursion(
-    truth: Truth, depth: int, beta: float = 10.0, start: Start = "share", prior: Belief | None = None
-) -> Recursion:
-    """The rational speech act with rationality β."""
-    return recursion(truth, lambda truth, belief: soft_teacher(truth, belief, beta), depth, start, prior)
+        start = literal, log_student(literal, belief, unmoved)
+        teacher, student = jax.lax.fori_loop(0, self.depth, deeper, start)
+        return jnp.exp(teacher), student
 
 
-def hard_recursion(truth: Truth, depth: int, start: Start = "indicator", prior: Belief | None = None) -> Recursion:
-    """Iterated best response with ties broken evenly."""
-    return recursion(truth, hard_teacher, depth, start, prior)
+class ExactTeacher(eqx.Module):
+    """She knows what he makes of every message, and sends only true ones."""
+
+    mind: Recursion
+    eyes: None = None
+
+    def read(self, candidates: Float[Array, "candidates messages"]) -> Truth:
+        return candidates > 0.5
+
+    def predict(self, truth: Truth, belief: Belief, message: Int[Array, ""]) -> Belief:
+        return self.mind.tables(truth, belief)[1][:, message]
+
+    def values(self, truth: Truth, target: Int[Array, ""], belief: Belief) -> Values:
+        return jnp.where(truth[target], self.mind.tables(truth, belief)[1][target], UNTRUE)
 
 
-def no_clash(truth: Truth) -> Int[Array, " candidates"]:
-    """A true message of its own for as many candidates as can have one (Kuhn's augmenting paths); -1 for the rest."""
-    candidates, messages = truth.shape
+class ExactStudent(eqx.Module):
+    """He takes her to be the teacher of his depth."""
 
-    def give(newcomer: Array, owner: Int[Array, " messages"]) -> Int[Array, " messages"]:
-        """Find the newcomer a message, moving earlier owners to others of theirs where needed."""
+    mind: Recursion
+    cost: float = 0.0
+    """What a message costs."""
+    eyes: None = None
 
-        # Breadth first over messages: asker[m] is the candidate through whom m was reached, -1 where it was not.
-        def spread(_: Array, asker: Int[Array, " messages"]) -> Int[Array, " messages"]:
-            displaced = jnp.any((owner[:, None] == jnp.arange(candidates)) & (asker >= 0)[:, None], axis=0)
-            asking = truth & (displaced | (jnp.arange(candidates) == newcomer))[:, None]
-            found = jnp.where(jnp.any(asking, axis=0), jnp.argmax(asking, axis=0), -1)
-            return jnp.where(asker >= 0, asker, found)
+    def read(self, candidates: Float[Array, "candidates messages"]) -> Truth:
+        return candidates > 0.5
 
-        asker = jax.lax.fori_loop(0, candidates, spread, jnp.full(messages, -1))
-        free = (asker >= 0) & (owner < 0)
+    def update(self, truth: Truth, belief: Belief, message: Int[Array, ""]) -> Belief:
+        return self.mind.tables(truth, belief)[1][:, message]
 
-        # Walk back from a free message: its asker takes it and gives up the one it had, which its asker takes …
-        def take(_: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-            owner, message, walking = state
-            taker = asker[message]
-            had = jnp.where(jnp.any(owner == taker), jnp.argmax(owner == taker), -1)
-            owner = jnp.where(walking & (jnp.arange(messages) == message), taker, owner)
-            return owner, jnp.maximum(had, 0), walking & (had >= 0)
-
-        return jax.lax.fori_loop(0, candidates, take, (owner, jnp.argmax(free), jnp.any(free)))[0]
-
-    owner = jax.lax.fori_loop(0, candidates, give, jnp.full(messages, -1))
-    mine = owner[None, :] == jnp.arange(candidates)[:, None]
-    return jnp.where(jnp.any(mine, axis=1), jnp.argmax(mine, axis=1), -1)
+    def policy(self, belief: Belief, last: Bool[Array, ""]) -> Float[Array, " actions"]:
+        waits = ~last & (jnp.max(belief) < 1 - self.cost - TIE)
+        return jnp.append(jnp.where(waits, 0, belief), waits.astype(belief.dtype))
 
 
-def greedy_accuracy(truth: Truth, teacher_value: Table, belief: Table) -> Float[Array, " candidates"]:
-    """The chance that each candidate, as the target, is found: she says her best true message, he picks his best
-    candidate, and both toss coins where values tie."""
-    value = jnp.where(truth, teacher_value, -jnp.inf)
-    said = truth & (value >= jnp.max(value, axis=1, keepdims=True) - TIE)
-    likely = (belief > 0) & (belief >= jnp.max(belief, axis=0, keepdims=True) - TIE)
-    picked = normalised(likely.astype(jnp.float32), axis=0)
-    return jnp.sum(normalised(said.astype(jnp.float32), axis=1) * picked, axis=1)
+def tossing(key: Key[Array, ""], values: Float[Array, " choices"]) -> Int[Array, ""]:
+    """The best choice; a toss where several are as good."""
+    likely = values >= jnp.max(values) - TIE
+    return jnp.argmax(jnp.where(likely, jax.random.uniform(key, values.shape), -1))

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from implicature.agents.belief import Belief, BeliefNet, Candidates, Choice, Reading, update
-from implicature.agents.perception import Eyes
 from implicature.agents.teacher import entropy
+from implicature.nn.belief_nets import Belief, BeliefNet, Candidates, Choice, Reading, update
+from implicature.nn.image_encoder import Eyes
 
 Policy = Float[Array, "actions *#games"]
 """A chance for each candidate, and for waiting at the end."""

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from implicature.agents.belief import (
+from implicature.nn.belief_nets import (
     Belief,
     BeliefNet,
     Candidates,
@@ -25,7 +25,7 @@ from implicature.agents.belief import (
     update,
     weighed,
 )
-from implicature.agents.perception import Eyes
+from implicature.nn.image_encoder import Eyes
 
 Values = Float[Array, "messages *#games"]
 

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from implicature.agents.perception import Sights
 from implicature.evaluation.transcripts import Transcripts, transcribe
-from implicature.games import Rules, Split, draw_games
+from implicature.games.sampling import Rules, Split, draw_games
+from implicature.nn.image_encoder import Sights
 from implicature.spaces import Space
 
 

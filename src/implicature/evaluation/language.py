@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 
-from implicature.agents.perception import Sights
 from implicature.evaluation.transcripts import Transcripts, transcribe
-from implicature.games import Game, Rules
+from implicature.games.sampling import Game, Rules
+from implicature.nn.image_encoder import Sights
 from implicature.spaces import Space
 
 Labels = Int[np.ndarray, " samples"]

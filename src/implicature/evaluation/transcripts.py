@@ -8,10 +8,10 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.dialogue import Dialogue, Views, dialogue, greedily
-from implicature.agents.perception import Sights
-from implicature.evaluation.play import parts_of, plain_views
-from implicature.games import Game, Rules
+from implicature.agents.rollout import Dialogue, Views, dialogue, greedily
+from implicature.evaluation.rollouts import parts_of, plain_views
+from implicature.games.sampling import Game, Rules
+from implicature.nn.image_encoder import Sights
 
 
 @dataclass(frozen=True)

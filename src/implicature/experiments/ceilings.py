@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from implicature.agents.exact import Recursion, greedy_accuracy, hard_recursion, no_clash, soft_recursion
-from implicature.evaluation.accuracy import hard_games, hardness
-from implicature.evaluation.teaching import levels
-from implicature.experiments.rows import Row, command, version
-from implicature.games import GAMES, draw_games, named_game
+from implicature.agents.rsa import Recursion, greedy_accuracy, hard_recursion, no_clash, soft_recursion
+from implicature.evaluation.difficulty import hard_games, hardness
+from implicature.evaluation.teaching_dimension import levels
+from implicature.experiments.results import Row, command, version
+from implicature.games.sampling import GAMES, draw_games, named_game
 
 SEED = 0
 DEPTHS = (0, 1, 2, 3, 6, 10)

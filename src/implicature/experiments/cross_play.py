@@ -3,13 +3,13 @@ Who kept the meanings that words were taught understands strangers; a code of on
 
 from pathlib import Path
 
-from implicature.evaluation.play import summary
-from implicature.evaluation.runs import held_out_games, played_by
+from implicature.evaluation.held_out import held_out_games, played_by
+from implicature.evaluation.rollouts import summary
 from implicature.experiments.pairs import AGENTS, RUNS, SETTINGS, SPLITS, made, trained
-from implicature.experiments.rows import Row, mean_and_std
-from implicature.experiments.tables import NAMES
-from implicature.games import GAMES
-from implicature.training.adaptation import Pair
+from implicature.experiments.paper_tables import NAMES
+from implicature.experiments.results import Row, mean_and_std
+from implicature.games.sampling import GAMES
+from implicature.training.algorithm1 import Pair
 
 STARTS = ("grounded", "ungrounded")
 KEY = ("setting", "split")

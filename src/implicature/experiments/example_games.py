@@ -9,12 +9,12 @@ from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
-from implicature.agents.dialogue import dialogue, greedily
-from implicature.evaluation.runs import held_out_games
-from implicature.evaluation.teaching import levels
-from implicature.games import Game
+from implicature.agents.rollout import dialogue, greedily
+from implicature.evaluation.held_out import held_out_games
+from implicature.evaluation.teaching_dimension import levels
+from implicature.games.sampling import Game
 from implicature.spaces import Space
-from implicature.training.adaptation import beta_of, views
+from implicature.training.algorithm1 import beta_of, views
 from implicature.training.run import Run
 
 SHOWN = 5

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from implicature.experiments.example_games import Thought, draw_in, telling_game, thoughts
 from implicature.experiments.pairs import KEY, SETTINGS, made, trained
-from implicature.experiments.rows import Row
-from implicature.games import named_game
+from implicature.experiments.results import Row
+from implicature.games.sampling import named_game
 
 __all__ = ["KEY", "draw", "render", "run", "tasks"]
 

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from implicature.experiments.pairs import KEY, LEVELS, NUMBERS, SETTINGS, last_rows, repeated, run
-from implicature.experiments.rows import Row, mean, mean_and_std
-from implicature.experiments.tables import NAMES, OURS
+from implicature.experiments.paper_tables import NAMES, OURS
+from implicature.experiments.results import Row, mean, mean_and_std
 
 __all__ = ["KEY", "ROWS", "draw", "render", "run", "tasks"]
 

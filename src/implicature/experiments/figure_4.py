@@ -10,10 +10,10 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from implicature.evaluation.covariance import covariance
-from implicature.evaluation.runs import sights_between
+from implicature.evaluation.held_out import sights_between
 from implicature.experiments.pairs import KEY, SETTINGS, made, repeated, trained
-from implicature.experiments.rows import Row
-from implicature.experiments.tables import NAMES
+from implicature.experiments.paper_tables import NAMES
+from implicature.experiments.results import Row
 from implicature.spaces import SPACES, Space
 from implicature.training.run import instances_of
 

@@ -16,14 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from implicature.agents.dialogue import softly
-from implicature.agents.exact import greedy_accuracy, soft_recursion
-from implicature.evaluation.play import Played, summary
-from implicature.evaluation.runs import held_out_games, played_by
-from implicature.experiments.quick import sized
-from implicature.experiments.rows import Row, command, mean, mean_and_std, version
-from implicature.games import GAMES, Game, Split
-from implicature.training.adaptation import beta_of
+from implicature.agents.rollout import softly
+from implicature.agents.rsa import greedy_accuracy, soft_recursion
+from implicature.evaluation.held_out import held_out_games, played_by
+from implicature.evaluation.rollouts import Played, summary
+from implicature.experiments.results import Row, command, mean, mean_and_std, version
+from implicature.experiments.smoke import sized
+from implicature.games.sampling import GAMES, Game, Split
+from implicature.training.algorithm1 import beta_of
 from implicature.training.config import Config
 from implicature.training.run import Run, open_run, start_run
 

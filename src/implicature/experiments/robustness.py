@@ -9,13 +9,13 @@ pairs who learn from clean pictures are those of `pairs`.
 from dataclasses import replace
 from pathlib import Path
 
-from implicature.evaluation.play import summary
-from implicature.evaluation.runs import held_out_games, played_by
+from implicature.evaluation.held_out import held_out_games, played_by
+from implicature.evaluation.rollouts import summary
 from implicature.experiments.pairs import KEY as RUN
 from implicature.experiments.pairs import OBJECTS, made, repeated, trained
 from implicature.experiments.pairs import SETTINGS as LEARNED
-from implicature.experiments.rows import Row, mean_and_std
-from implicature.spaces.drawings import varied_objects
+from implicature.experiments.results import Row, mean_and_std
+from implicature.spaces.rendering.dataset import varied_objects
 from implicature.training.config import Config
 from implicature.training.run import in_pictures_of
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import product
 
 from implicature.experiments.pairs import KEY, run
-from implicature.experiments.rows import Row
-from implicature.experiments.tables import NAMES, NONE, OURS, PaperTable, Part, better
-from implicature.games import GAMES
+from implicature.experiments.paper_tables import NAMES, NONE, OURS, PaperTable, Part, better
+from implicature.experiments.results import Row
+from implicature.games.sampling import GAMES
 
 __all__ = ["BESIDE", "KEY", "ROWS", "render", "run", "tasks"]
 

@@ -2,8 +2,8 @@
 named candidates and the message is translated: how far a protocol has left its grounding."""
 
 from implicature.experiments.pairs import KEY, run
-from implicature.experiments.tables import OURS, PaperTable, Part
-from implicature.games import GAMES
+from implicature.experiments.paper_tables import OURS, PaperTable, Part
+from implicature.games.sampling import GAMES
 
 __all__ = ["KEY", "ROWS", "render", "run", "tasks"]
 

@@ -2,7 +2,7 @@
 among any others. A message is valid if it is true of the target."""
 
 from implicature.experiments.pairs import KEY, OBJECTS, run
-from implicature.experiments.tables import OURS, PaperTable, Part
+from implicature.experiments.paper_tables import OURS, PaperTable, Part
 
 __all__ = ["KEY", "ROWS", "render", "run", "tasks"]
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from implicature.spaces.pictures import object_pictures
+from implicature.spaces.images import object_pictures
 from implicature.spaces.space import Space
 
 CATEGORIES: dict[str, tuple[str, ...]] = {

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from implicature.games import Rules
+from implicature.files import read_text
+from implicature.games.sampling import Rules
 from implicature.spaces import Space
-from implicature.spaces.reading import read_text
 from implicature.training.config import Config
 
 MOST: dict[str, int] = {

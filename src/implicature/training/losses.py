@@ -16,9 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from implicature.agents.belief import Choice, chosen
-from implicature.agents.dialogue import Dialogue
+from implicature.agents.rollout import Dialogue
 from implicature.agents.teacher import Teacher
+from implicature.nn.belief_nets import Choice, chosen
 
 LEAST = 0.02
 """The smallest belief by which being right is divided."""

@@ -8,8 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from implicature.agents.checkpoint import write_whole
-from implicature.spaces.reading import read_text, table_of
+from implicature.files import parse_table, read_text, write_atomic
 
 METRICS = (
     "reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "looking_loss", "speaker_loss",
@@ -77,7 +76,7 @@ class Metrics:
             text = read_text(self.path)
             text = text[: text.rfind("\n") + 1]
             required = (*Where._fields, "pair", "seconds")
-            return [line_of(row) for row in table_of(text, required)] if text else []
+            return [line_of(row) for row in parse_table(text, required)] if text else []
         except ValueError:
             raise ValueError(
                 f"{self.path} is not the table that training writes: move it away, and go on without what it tells."
@@ -101,4 +100,4 @@ class Metrics:
         lines = self.lines()
         if self.path.exists():
             kept = [line for line in lines if (line.where.stage, line.where.iteration) <= (stage, iteration)]
-            write_whole(self.path, written(kept, header=True).encode())
+            write_atomic(self.path, written(kept, header=True).encode())

@@ -24,9 +24,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import Table
-from implicature.agents.exact import literal_teacher, normalised
-from implicature.agents.perception import Eyes, Features, Pictures
+from implicature.agents.rsa import literal_teacher, normalised
+from implicature.nn.belief_nets import Table
+from implicature.nn.image_encoder import Eyes, Features, Pictures
 from implicature.training.config import Config
 
 Truth = Bool[Array, "candidates messages *#games"]

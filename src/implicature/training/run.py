@@ -23,14 +23,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from implicature import __version__
-from implicature.agents.checkpoint import load_tree, read_notes, save_tree, write_whole
-from implicature.agents.dialogue import dialogue, greedily
-from implicature.agents.perception import Looks, Sights
-from implicature.games import Game, Rules, check_games, check_split, draw_games, named_game, split_instances
+from implicature.agents.rollout import dialogue, greedily
+from implicature.files import write_atomic
+from implicature.games.sampling import Game, Rules, check_games, check_split, draw_games, named_game, split_instances
+from implicature.nn.image_encoder import Looks, Sights
 from implicature.spaces import SPACES, Space
-from implicature.spaces.files import load_space
+from implicature.spaces.io import load_space
 from implicature.spaces.space import pictured
-from implicature.training.adaptation import (
+from implicature.training.algorithm1 import (
     Learner,
     Pair,
     TeacherState,
@@ -45,13 +45,14 @@ from implicature.training.adaptation import (
     teacher_step,
     views,
 )
-from implicature.training.baselines import joint_step, pair_of_2017, pair_of_2018
+from implicature.training.checkpoint import load_tree, read_notes, save_tree
 from implicature.training.checks import check_config, check_size, read_config
 from implicature.training.config import Config
-from implicature.training.events import Events
+from implicature.training.joint import joint_step, pair_of_2017, pair_of_2018
 from implicature.training.metrics import Metrics, Where
-from implicature.training.parts import OWN_LOOPS, over_parts, placed, processors
 from implicature.training.pretraining import teaching_of
+from implicature.training.sharding import OWN_LOOPS, over_parts, placed, processors
+from implicature.training.tensorboard import Events
 
 PAIRS: dict[str, Callable[..., Pair]] = {"pragmatic": new_pair, "la-2017": pair_of_2017, "la-2018": pair_of_2018}
 """Two new agents of each method."""
@@ -415,7 +416,7 @@ def start_run(folder: Path, config: Config) -> Run:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         content = {"version": __version__, "config": asdict(config)}
-        write_whole(folder / "config.json", json.dumps(content, indent=2).encode())
+        write_atomic(folder / "config.json", json.dumps(content, indent=2).encode())
     except OSError as problem:
         raise ValueError(f"{folder} cannot be made into a folder ({problem.strerror}): choose another --out.") from None
     return run

@@ -1,0 +1,153 @@
+"""`implicature export`: dialogues as tables, or in the layout that EGG's tools read.
+
+.csv, .parquet   tidy: one row a round of a game, candidates numbered from 1 in the teacher's order
+.txt             one line a game, as EGG's external game dumps it:  sender_input;message;receiver_output;label
+.safetensors     the fields of EGG's `Interaction`, an entry for each game; its dictionaries' as "aux_input/…", "aux/…"
+
+EGG itself keeps an Interaction with pickle, which may run anything when read; safetensors holds numbers alone. In EGG
+symbol 0 ends a message and counts in its length, so our message m is m + 1 there.
+"""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from safetensors.numpy import save
+
+from implicature.evaluation.matchup import Meeting, meeting, own_words
+from implicature.evaluation.matchup_args import Sides
+from implicature.evaluation.transcripts import Transcripts, transcribe
+from implicature.files import check_file, write_atomic
+from implicature.spaces import Space
+
+Dialogues = list[Transcripts]
+"""Of each pair."""
+
+
+def transcripts_of(met: Meeting) -> Dialogues:
+    with own_words():
+        return [transcribe(*pair, met.sights(*pair), met.games, met.rules) for pair in met.pairs]
+
+
+def tidy(each: Dialogues, space: Space) -> dict[str, list[Any]]:
+    """Columns, a row for each round that was played."""
+    parts = [rounds_of(pair, transcripts, space) for pair, transcripts in enumerate(each)]
+    return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
+
+
+def rounds_of(pair: int, transcripts: Transcripts, space: Space) -> dict[str, list[Any]]:
+    game, number = np.nonzero(transcripts.live)
+    labels = np.array([*(space.label(i) for i in range(space.instances)), "waits"], dtype=object)
+    words = np.array(space.attributes, dtype=object)
+    candidates, action = transcripts.candidates[game], transcripts.action[game, number]
+    waits = action == candidates.shape[1]
+    picked = np.where(waits, -1, candidates[np.arange(len(game)), np.where(waits, 0, action)])
+    columns: dict[str, np.ndarray] = {
+        "pair": np.full(len(game), pair),
+        "game": game + 1,
+        "round": number + 1,
+        "target": labels[transcripts.instance[game]],
+        "target_position": transcripts.target[game] + 1,
+        "message": words[transcripts.message[game, number]],
+        "true": space.table[transcripts.instance[game], transcripts.message[game, number]].astype(int),
+        "action": labels[picked],
+        "found": (action == transcripts.target[game]).astype(int),
+        "reward": transcripts.reward[game, number].astype(float).round(6),
+    }
+    for i in range(candidates.shape[1]):
+        columns[f"candidate_{i + 1}"] = labels[candidates[:, i]]
+        columns[f"belief_{i + 1}"] = transcripts.belief[game, number, i].astype(float).round(6)
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+def interaction(each: Dialogues, space: Space) -> dict[str, np.ndarray]:
+    """The fields of EGG's Interaction. The receiver's candidates, labels and outputs stand in his own order."""
+
+    def of_pair(pair: int, one: Transcripts) -> dict[str, np.ndarray]:
+        rows = np.arange(len(one.target))
+        length = one.live.sum(axis=1)
+        last, place = one.belief[rows, length - 1], np.argsort(one.order, axis=1)
+        waited = one.answer == one.order.shape[1]
+        answer = np.where(waited, one.answer, place[rows, np.where(waited, 0, one.answer)])
+        return {
+            "sender_input": space.table[one.instance].astype(np.float32),
+            "receiver_input": space.table[np.take_along_axis(one.candidates, one.order, 1)].astype(np.float32),
+            "labels": place[rows, one.target].astype(np.int64),
+            "message": np.column_stack([one.message + 1, np.zeros(len(rows))]).astype(np.int64),
+            "receiver_output": np.take_along_axis(last, one.order, 1).astype(np.float32),
+            "message_length": (length + 1).astype(np.int64),
+            "aux_input/instances": one.candidates.astype(np.int64),
+            "aux_input/target": one.target.astype(np.int64),
+            "aux/answer": answer.astype(np.int64),
+            "aux/acc": (one.answer == one.target).astype(np.float32),
+            "aux/pair": np.full(len(rows), pair),
+        }
+
+    parts = [of_pair(pair, one) for pair, one in enumerate(each)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def as_csv(each: Dialogues, space: Space) -> bytes:
+    columns, text = tidy(each, space), io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode()
+
+
+def as_parquet(each: Dialogues, space: Space) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    sink = pyarrow.BufferOutputStream()
+    parquet.write_table(pyarrow.table(tidy(each, space)), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def as_text(each: Dialogues, space: Space) -> bytes:
+    fields = interaction(each, space)
+    lines = [
+        f"{' '.join(map(str, sender.tolist()))};{' '.join(map(str, message[:length].tolist()))};{answer};{label}\n"
+        for sender, message, length, answer, label in zip(
+            *(fields[name] for name in ("sender_input", "message", "message_length", "aux/answer", "labels")),
+            strict=True,
+        )
+    ]
+    return "".join(lines).encode()
+
+
+def as_safetensors(each: Dialogues, space: Space) -> bytes:
+    arrays = {name: np.ascontiguousarray(array) for name, array in interaction(each, space).items()}
+    return save(arrays, {"layout": "egg.core.Interaction", "space": space.name})
+
+
+LAYOUTS: dict[str, Callable[[Dialogues, Space], bytes]] = {
+    ".csv": as_csv,
+    ".parquet": as_parquet,
+    ".txt": as_text,
+    ".safetensors": as_safetensors,
+}
+
+
+def export(out: Path, sides: Sides) -> None:
+    layout = out.suffix.lower()
+    if layout not in LAYOUTS:
+        raise ValueError(f"Dialogues are written as {', '.join(LAYOUTS)}, not as {out.name!r}: choose one of these.")
+    check_file(out, "--out")
+    if layout == ".parquet":
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise ValueError("Parquet needs pyarrow: pip install 'implicature[parquet]', or write .csv.") from None
+    met = meeting(sides)
+    each = transcripts_of(met)
+    try:
+        write_atomic(out, LAYOUTS[layout](each, met.setting.space))
+    except OSError as problem:
+        raise ValueError(f"{out} cannot be written ({problem.strerror}): choose another --out.") from None
+    games = len(each) * len(met.games.target)
+    Console().print(f"{games:,} games in {out}", highlight=False, markup=False)

@@ -1,0 +1,1 @@
+"""The exact recursion told to a person."""

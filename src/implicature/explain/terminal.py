@@ -1,0 +1,159 @@
+"""Show a person what each message means literally, and what it comes to mean between two who think about each other.
+
+First whom a message fits and how beliefs sharpen with depth, then how hard each candidate is to name, then the story.
+Names are printed as Text, never as rich's markup: "[red]" is a fine attribute.
+"""
+
+import sys
+from dataclasses import asdict
+from io import TextIOWrapper
+from json import dumps
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from implicature.agents.rsa import Start
+from implicature.explain.model import Explanation, explanation, named_space, ordinal, read
+from implicature.explain.text import belief, best, fits, in_words, listed, percent, said, used
+
+WIDE = 8
+"""As many candidates have columns of their own; more are told by message."""
+ROWS = 24
+"""As many messages have rows; of more, only those the teacher uses."""
+TERMS = """\
+level     how often all with a message of their own leave before it has one
+TD        true messages that together rule out everybody else
+RTD       the same, once those who are easier to teach have left
+no-clash  true messages dealt out so that no two candidates share one
+found     the chance: she says her best message, he picks his best candidate"""
+
+
+def explain(
+    candidates: list[str],
+    target: int | None,
+    depth: int,
+    beta: float,
+    start: Start,
+    json: bool,
+    space: str | None = None,
+) -> None:
+    given = read(candidates, None if space is None else named_space(space))
+    if target is not None and not 1 <= target <= len(given):
+        raise ValueError(f"The target {target} is not one of {len(given)} candidates: name it from 1 to {len(given)}.")
+    found = explanation(given, depth, beta, start)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # where ● cannot be printed, ? will do
+    if json:
+        print(dumps(asdict(found)))
+        return
+    console = Console(highlight=False)
+    marked = None if target is None else target - 1
+    view = by_message if len(given) > WIDE else by_candidate
+    console.print()
+    console.print(heading(f"{len(given)} candidates"), listing(found, marked))
+    console.print(heading(f"What he believes after each message (β = {beta:g}, start: {start})"), *view(found))
+    console.print(heading("How hard each is to name"), *teaching_table(found, marked))
+    console.print(heading("Between the lines"))
+    for sentence in in_words(found, marked, most=WIDE if len(given) <= WIDE else WIDE // 2):
+        text = Text(sentence)
+        text.highlight_regex(r"“.*?”", "bold cyan")
+        console.print(Padding(text, (0, 0, 1, 1), expand=False))
+
+
+def heading(text: str) -> Padding:
+    return Padding(Text(text, "bold"), (0, 0, 0, 1), expand=False)
+
+
+def legend(text: str) -> Padding:
+    return Padding(Text(text, "dim"), (0, 0, 1, 2), expand=False)
+
+
+def shade(chance: float) -> str:
+    return "bold green" if chance >= 0.9 else "green" if chance >= 0.5 else "yellow" if chance >= 0.1 else "dim"
+
+
+def listing(found: Explanation, target: int | None) -> Padding:
+    table = Table(box=None, show_header=False)
+    for i, names in enumerate(found.candidates):
+        text = Text(", ".join(names), "bold" if i == target else "")
+        if len(found.candidates) > WIDE:
+            text.truncate(56, overflow="ellipsis")
+        mark = Text("← target", "bold magenta") if i == target else Text()
+        table.add_row(Text(ordinal(i + 1), "dim"), text, mark)
+    return Padding(table, (0, 0, 1, 1), expand=False)
+
+
+def message_table(found: Explanation, columns: list[str]) -> tuple[Table, list[str], str]:
+    """An empty table, the messages for its rows, and a word about those left out."""
+    few = len(found.messages) <= ROWS and len(found.candidates) <= WIDE
+    shown = found.messages if few else used(found)[:ROWS]
+    close = len(columns) > 4
+    table = Table(box=SIMPLE_HEAD, padding=(0, 0 if close else 1))
+    table.add_column("message", overflow="fold", style="cyan", max_width=12 if close else 16)
+    for column in columns:
+        table.add_column(column)
+    hidden = len(found.messages) - len(shown)
+    return table, shown, f" {hidden} more messages are not shown." if hidden else ""
+
+
+def by_candidate(found: Explanation) -> tuple[Table, Padding]:
+    """A row for each message, a column for each candidate, beliefs from depth to depth in its cells."""
+    number, last = len(found.candidates), len(found.depths) - 1
+    early = [0, 1, 2] if number <= 3 else [0, 1] if number <= 5 else [0]  # what fits into 80 columns
+    depths = [t for t in early if t < last] + [last]
+    table, shown, hidden = message_table(found, [ordinal(i + 1) for i in range(number)])
+    for message in shown:
+        paths = zip(*(belief(found, message, t) for t in depths), strict=True)
+        true = fits(found, message)
+        table.add_row(Text(message), *(path(p) if i in true else Text("·", "dim") for i, p in enumerate(paths)))
+    when = " → ".join(f"{t}" if t else "0 (literal)" for t in depths)
+    return table, legend(f"● true of it, and his belief in percent at depth {when}.{hidden}")
+
+
+def path(beliefs: tuple[float, ...]) -> Text:
+    """●50→88→100; a belief that never moves is told once."""
+    steps = [(f"{100 * chance:.0f}", shade(chance)) for chance in beliefs]
+    first, *later = steps[:1] if len({step for step, _ in steps}) == 1 else steps
+    return Text.assemble(("●", "cyan"), first, *(part for step in later for part in (("→", "dim"), step)))
+
+
+def by_message(found: Explanation) -> tuple[Table, Padding]:
+    """For many candidates: whom each message fits and whom he picks, at first and in the end."""
+    last = len(found.depths) - 1
+    depths = [0, last] if last else [0]
+    table, shown, hidden = message_table(found, ["true of", *(f"depth {t}" if t else "literally" for t in depths)])
+    for message in shown:
+        table.add_row(Text(message), str(len(fits(found, message))), *(pick(found, message, t) for t in depths))
+    return table, legend(f"Of how many each message is true, and in whom he then believes most.{hidden}")
+
+
+def pick(found: Explanation, message: str, depth: int) -> Text:
+    beliefs = belief(found, message, depth)
+    top = best(beliefs)
+    who = listed([ordinal(i + 1) for i in top], "or", most=3)
+    return Text(f"{who} {percent(beliefs[top[0]])}{' each' if len(top) > 1 else ''}", shade(beliefs[top[0]]))
+
+
+def teaching_table(found: Explanation, target: int | None) -> tuple[Table, Padding]:
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("candidate", "level", "TD", "RTD", "no-clash", "she says", "found"):
+        justify = "right" if name in ("level", "TD", "RTD", "found") else "left"
+        width = {"no-clash": 12, "she says": 18}.get(name)
+        table.add_column(name, justify=justify, overflow="fold", max_width=width)
+    for i in range(len(found.candidates)):
+        bound = "" if found.exact else "≤"
+        sizes = ["–" if size is None else f"{bound}{size}" for size in (found.td[i], found.rtd[i])]
+        level, own = found.level[i], found.no_clash[i]
+        table.add_row(
+            ordinal(i + 1) + (" ←" if i == target else ""),
+            "–" if level is None else str(level),
+            *sizes,
+            Text("–" if own is None else own),
+            Text(listed(said(found, i)[0], "or", most=3), "cyan"),
+            Text(percent(found.accuracy[i]), shade(found.accuracy[i])),
+            style="bold" if i == target else "",
+        )
+    return table, legend(TERMS if found.exact else f"{TERMS}\n≤         too long to compute exactly: at most this many")

@@ -1,1 +1,0 @@
-"""The command line and what else people touch."""

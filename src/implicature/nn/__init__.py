@@ -1,0 +1,1 @@
+"""Networks that know nothing of games."""

@@ -1,0 +1,1 @@
+"""The 3D objects, rendered by MuJoCo."""

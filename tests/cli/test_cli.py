@@ -1,0 +1,82 @@
+"""The command line answers at once, and a mistake is one sentence."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from implicature import __version__
+from implicature.cli.main import COMMANDS, main
+
+# Runs in a process of its own: what `--help` says, what it imported and the processor time it took.
+HELP = """
+import contextlib, io, json, resource, sys
+from implicature.cli.main import main
+
+said = io.StringIO()
+with contextlib.redirect_stdout(said):
+    try:
+        main()
+        code = None
+    except SystemExit as end:
+        code = end.code
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([code, said.getvalue(), sorted(sys.modules), used.ru_utime + used.ru_stime]))
+"""
+
+
+def ask_for_help(*arguments: str) -> tuple[int | None, str, list[str], float]:
+    asked = subprocess.run([sys.executable, "-c", HELP, *arguments], capture_output=True, text=True, check=True)
+    return json.loads(asked.stdout)
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["implicature", *arguments])
+    main()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], []])
+def test_help_needs_neither_jax_nor_numpy_and_names_every_command(arguments: list[str]):
+    code, said, modules, _ = ask_for_help(*arguments)
+    assert code == 0
+    assert all(command in said for command in COMMANDS)
+    assert not {"jax", "numpy", "equinox", "matplotlib", "scipy"} & set(modules)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_without_jax(command: str):
+    code, said, modules, _ = ask_for_help(command, "--help")
+    assert code == 0
+    assert f"implicature {command}" in said
+    assert "jax" not in modules
+
+
+def test_help_takes_less_than_half_a_second_of_processor_time():
+    assert min(ask_for_help("--help")[3] for _ in range(3)) < 0.5
+
+
+def test_the_version_is_the_packages(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    run(monkeypatch, "--version")
+    assert capsys.readouterr().out == f"{__version__}\n"
+
+
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    (tmp_path / "taken").touch()
+    for arguments, sentence in [
+        (["nonsense"], "No experiment is called 'nonsense': choose one of "),
+        (["ceilings", "--games", "3"], "3 games are too few to tell anything: ask for 10 or more."),
+        (["ceilings", "--out", str(tmp_path / "taken")], "taken is a file, but rows go into a folder: "),
+    ]:
+        with pytest.raises(SystemExit) as end:
+            run(monkeypatch, "reproduce", *arguments)
+        said = capsys.readouterr()
+        assert end.value.code == 2
+        assert said.out == ""
+        assert said.err.startswith("implicature: ")
+        assert sentence in said.err
+        assert said.err.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["taken"]

@@ -1,0 +1,95 @@
+"""Experiments run task by task and go on where they were left."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from implicature.cli.reproduce import unfinished
+from implicature.experiments import pairs
+from implicature.experiments.results import Row, read_rows, write_rows
+
+
+def test_tasks_with_rows_are_not_done_again():
+    tasks: list[Row] = [{"setting": setting, "seed": seed} for setting in ("a", "b") for seed in (0, 1)]
+    rows = [{"setting": "a", "seed": "0", "accuracy": "1"}, {"setting": "b", "seed": "1", "accuracy": "1"}]
+    left = unfinished(tasks, ("setting", "seed"), rows, only="")
+    assert left == [{"setting": "a", "seed": 1}, {"setting": "b", "seed": 0}]
+    assert unfinished(tasks, ("setting", "seed"), rows, only="b") == [{"setting": "b", "seed": 0}]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: str):
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--games", "50", "--jobs", jobs]
+    command += ["--out", tmp_path, "--only", "numbers-4"]
+    first = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = tmp_path / "ceilings.csv"
+    kept = path.read_bytes()
+    assert {row["game"] for row in read_rows(path)} == {"numbers-4"}
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert path.read_bytes() == kept
+    assert first.stdout == again.stdout
+    # Where there is no terminal, a line when a task ends.
+    assert "1/1 numbers-4: done in " in first.stderr
+    assert again.stderr == ""
+
+
+def test_quick_rows_stay_apart_and_say_so(tmp_path: Path):
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--only", "numbers-4"]
+    command += ["--games", "50", "--quick", "--out"]
+    done = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("QUICK: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["quick"]
+    assert {row["quick"] for row in read_rows(tmp_path / "quick" / "ceilings.csv")} == {"yes"}
+    # Nor can others be put among them.
+    refused = subprocess.run([*command, tmp_path / "quick"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "stay apart" in refused.stderr
+
+
+def test_all_of_it_at_once_shows_what_is_there_and_does_nothing_twice(tmp_path: Path):
+    results = Path(__file__).parents[2] / "results"
+    for name in ("ceilings.csv", "pairs.csv"):
+        (tmp_path / name).write_bytes((results / name).read_bytes())
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "all", "--out", tmp_path]
+    wide = {**os.environ, "COLUMNS": "300"}
+    done = subprocess.run([*command, "--only", "no such task"], capture_output=True, text=True, check=True, env=wide)
+    assert done.stderr == ""
+    assert "hard iterated best response" in done.stdout
+    assert "level none" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"ceilings.csv", "pairs.csv", "figure-3.png"}
+    assert (tmp_path / "pairs.csv").read_bytes() == (results / "pairs.csv").read_bytes()
+    planned = subprocess.run([*command, "--plan", "2", "--json"], capture_output=True, text=True, check=True)
+    # Every pair once, and the twins of many rounds that only `rounds` trains.
+    assert json.loads(planned.stdout)["tasks"] == len(pairs.tasks()) + 6
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")
+def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path):
+    command = [Path(sys.executable).with_name("implicature"), "reproduce", "pairs", "--jobs", "2"]
+    command += ["--only", "exchange, grounded, numbers-4 0", "--out", tmp_path / "rows", "--runs", tmp_path / "runs"]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    end = time.monotonic() + 180
+    while len(list(tmp_path.glob("runs/*/config.json"))) < 2:
+        assert running.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    assert len(children) >= 2
+    running.kill()
+    running.wait()
+    end = time.monotonic() + 30
+    while alive := [child for child in children if Path(f"/proc/{child}/exe").exists()]:
+        assert time.monotonic() < end, alive
+        time.sleep(0.2)
+
+
+def test_rows_of_a_missing_file_are_none(tmp_path: Path):
+    assert read_rows(tmp_path / "none.csv") == []
+    write_rows(tmp_path / "some.csv", [{"a": 1}])
+    assert read_rows(tmp_path / "some.csv") == [{"a": "1"}]

@@ -1,0 +1,82 @@
+"""The Python in docs/environments.md, docs/own-agents.md, docs/language.md and examples/my_agents.py does what is said
+there."""
+
+import re
+import sys
+from dataclasses import fields, make_dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from commands import ROOT, blocks
+from safetensors.numpy import load_file
+
+import implicature
+from implicature.evaluation.export import export
+from implicature.evaluation.matchup_args import Sides
+
+pytest.importorskip("pettingzoo")
+
+
+def programs(page: str) -> list[str]:
+    return [block.lines[0] for block in blocks(ROOT / "docs" / page) if block.language == "python" and block.by]
+
+
+def test_the_environments_of_the_page_run(capsys: pytest.CaptureFixture[str]):
+    zoo, batch = programs("environments.md")
+    exec(zoo, {})
+    assert re.search(r"She says “\d”.*he (picks|waits)", capsys.readouterr().out)
+    known: dict[str, Any] = {}
+    exec(batch, known)
+    # She spoke, nobody answered yet.
+    assert known["reward"].shape == (1024,)
+    assert not known["over"].any()
+    assert not known["states"].speaking.any()
+
+
+@pytest.mark.parametrize("source", ["docs", "example"])
+def test_the_agents_of_the_page_and_of_the_example_answer_for_their_game(source: str):
+    known: dict[str, Any] = {}
+    page = "\n".join(programs("own-agents.md"))
+    exec(page if source == "docs" else (ROOT / "examples" / "my_agents.py").read_text(encoding="utf-8"), known)
+    env, found = implicature.jax_env(games=20), 0
+    game, play = env.games, jax.jit(lambda state, action: env.play(state, action))
+    for row in range(20):
+        state = env.begin(jax.random.key(0), type(game)(game.candidates[row], game.target[row], game.order[row]))
+        sees = type(env.teacher_sees(state))(*map(np.asarray, env.teacher_sees(state)))
+        message = int(np.argmax(known["teacher"](sees)))
+        assert sees.candidates[sees.target, message] == 1
+        state, _, _ = play(state, jnp.asarray(message))
+        heard = type(env.student_sees(state))(*map(np.asarray, env.student_sees(state)))
+        belief, wait = known["student"](heard)
+        assert 0 <= wait <= 1
+        found += int(play(state, jnp.asarray(np.argmax(belief)))[1])
+    assert found > 10
+
+
+EGG = ("sender_input", "receiver_input", "labels", "aux_input", "message", "receiver_output", "message_length", "aux")
+"""The fields of egg.core.Interaction, which needs PyTorch, as does safetensors.torch: stand-ins take their place."""
+
+
+def test_an_interaction_of_egg_is_made_of_exported_dialogues_as_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    core, torch = ModuleType("egg.core"), ModuleType("safetensors.torch")
+    vars(core)["Interaction"] = make_dataclass("Interaction", EGG)
+    vars(torch)["load_file"] = load_file
+    for name, module in (("egg", ModuleType("egg")), ("egg.core", core), ("safetensors.torch", torch)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.chdir(tmp_path)
+    export(Path("dialogues.safetensors"), Sides(teacher="exact", student="exact", games=20))
+    known: dict[str, Any] = {}
+    (program,) = programs("language.md")
+    exec(program, known)
+    made = known["interaction"]
+    assert {field.name for field in fields(made)} == set(EGG)
+    assert made.sender_input.shape == (20, 10)
+    assert made.aux_input.keys() == {"instances", "target"}
+    assert made.aux.keys() == {"answer", "acc", "pair"}
