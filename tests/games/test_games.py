@@ -12,24 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from implicature.games.sampling import (
-    GAMES,
-    SHARES,
-    SPLITS,
-    Game,
-    Rules,
-    check_games,
-    check_split,
-    draw_games,
-    equivalent_instances,
-    named_game,
-    rename,
-    sample_distinct,
-    sample_game,
-    sample_renaming,
-    split_instances,
-    split_of,
-)
+from implicature.games.registry import GAMES, check_candidates, load_game
+from implicature.games.renaming import equivalent_instances, rename, sample_renaming
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game, draw_games, sample_distinct, sample_game
+from implicature.games.splits import SPLIT_FRACTIONS, SPLITS, check_split, split_instances, split_of
 from implicature.spaces import number_sets, objects
 
 KEYS = jax.random.split(jax.random.key(20), 20_000)
@@ -56,7 +43,10 @@ def games() -> Game:
 @pytest.fixture(scope="module")
 def split_games() -> list[Game]:
     """Games of each split, 4 out of 12 instances; about 50,000 are sampled for each, so that one program does."""
-    return [draw_games(jax.random.key(i), round(50_000 * SHARES[i]), 4, 12, split) for i, split in enumerate(SPLITS)]
+    return [
+        draw_games(jax.random.key(i), round(50_000 * SPLIT_FRACTIONS[i]), 4, 12, split)
+        for i, split in enumerate(SPLITS)
+    ]
 
 
 def combinations_of(games: Game) -> set[tuple[int, ...]]:
@@ -112,8 +102,8 @@ def test_another_seed_splits_otherwise():
 def test_shares_of_the_splits_are_80_10_and_10_percent(seed: int):
     every = np.array(list(combinations(range(24), 4)))  # C(24, 4) = 10,626
     shares = np.bincount(splits_of(jnp.asarray(every), seed), minlength=3) / len(every)
-    errors = np.sqrt(np.multiply(SHARES, np.subtract(1, SHARES)) / len(every))
-    assert np.all(np.abs(shares - SHARES) < 4 * errors)
+    errors = np.sqrt(np.multiply(SPLIT_FRACTIONS, np.subtract(1, SPLIT_FRACTIONS)) / len(every))
+    assert np.all(np.abs(shares - SPLIT_FRACTIONS) < 4 * errors)
 
 
 def test_games_of_a_split_are_all_of_its_combinations_and_no_others(split_games: list[Game]):
@@ -211,7 +201,7 @@ def test_an_instance_without_an_equivalent_becomes_minus_one():
         (lambda: Rules(4, message_cost=1.0), "A message cost of 1.0 is not in [0, 1): a right answer is worth 1."),
         (lambda: Rules(4, message_cost=-0.1), "A message cost of -0.1 is not in [0, 1): a right answer is worth 1."),
         (
-            lambda: check_games(number_sets(3, 2), 8),
+            lambda: check_candidates(number_sets(3, 2), 8),
             "8 candidates, but this space has only 6 instances: ask for 6 or fewer.",
         ),
         (
@@ -219,7 +209,7 @@ def test_an_instance_without_an_equivalent_becomes_minus_one():
             "4 candidates, but only 3 instances to draw them from: ask for 3 or fewer.",
         ),
         (
-            lambda: named_game("numbers-5"),
+            lambda: load_game("numbers-5"),
             f"No game is called 'numbers-5': choose one of {', '.join(GAMES)}.",
         ),
     ],
@@ -256,7 +246,7 @@ def test_rules_name_the_wait_after_the_answers():
     ("name", "table"), [("numbers-4", (385, 10)), ("numbers-7", (1585, 12)), ("objects-7", (288, 18))]
 )
 def test_the_papers_games_have_its_sizes(name: str, table: tuple[int, int]):
-    space, candidates = named_game(name)
+    space, candidates = load_game(name)
     assert space.table.shape == table
     assert candidates == int(name[-1])
-    check_games(space, candidates)
+    check_candidates(space, candidates)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from implicature.spaces import Space
-from implicature.spaces.io import MOST_ATTRIBUTES, MOST_BYTES, MOST_INSTANCES, load_space
+from implicature.spaces.io import MAX_ATTRIBUTES, MAX_BYTES, MAX_INSTANCES, read_space
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FUZZ = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -21,13 +21,13 @@ GOOD = {
 def load(folder: Path, content: str | bytes, name: str = "mine.csv") -> Space:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return load_space(path)
+    return read_space(path)
 
 
 def refusal(path: Path | str) -> str:
     """The sentence with which a file is refused, after the file's name."""
     with pytest.raises(ValueError, match=r"\.$") as caught:
-        load_space(path)
+        read_space(path)
     message = str(caught.value)
     assert type(caught.value) is ValueError
     assert message.isprintable()  # which a line break is not
@@ -35,7 +35,7 @@ def refusal(path: Path | str) -> str:
 
 
 def test_the_papers_three_objects():
-    space = load_space(EXAMPLES / "three-objects.csv")
+    space = read_space(EXAMPLES / "three-objects.csv")
     assert space.name == "three-objects"
     assert space.attributes == ("blue", "red", "sphere", "cone")
     assert space.categories == ("colour", "colour", "shape", "shape")
@@ -45,7 +45,7 @@ def test_the_papers_three_objects():
 
 
 def test_where_all_came_some_came_too():
-    space = load_space(str(EXAMPLES / "some-all.json"))
+    space = read_space(str(EXAMPLES / "some-all.json"))
     worlds = {space.label(i): space.names(i) for i in range(space.instances)}
     assert worlds["some but not all of the boys came"] == ["some"]
     assert worlds["all of the boys came"] == ["some", "all"]
@@ -53,7 +53,7 @@ def test_where_all_came_some_came_too():
 
 
 def test_twelve_kitchen_things_with_one_attribute_of_each_of_four_categories():
-    space = load_space(EXAMPLES / "kitchen.csv")
+    space = read_space(EXAMPLES / "kitchen.csv")
     assert space.instances == 12
     assert space.categories is not None
     assert len(set(space.categories)) == 4
@@ -123,14 +123,14 @@ def test_json_says_the_same_in_several_ways(tmp_path: Path, document, attributes
         ("name,a\nx,1\n,0\n", "Line 3 has no name"),
         ('a,b\nx,"y\n', "Line 2 is not CSV"),
         ("a,b\nx,b:y\ny,y\n", "The attribute 'b:y' is named twice"),
-        ("a,b\nx,\x1by\n", "Line 2 has letters that cannot be printed"),
+        ("a,b\nx,\x1by\n", "Line 2 has characters that cannot be printed"),
         (f"a,b\nx,{'y' * 201}\n", "Line 2 has a name of 201 letters"),
         ("a,b\nx,caf\u00e9\n".encode("latin-1"), "Line 2 is not UTF-8"),
         ("a,b\nx,y\n".encode("utf-16"), "It holds NUL bytes"),
         (b"\x7fELF\x02\x01\x00", "It holds NUL bytes"),
-        ("a\n" + "\n".join(map(str, range(MOST_ATTRIBUTES + 1))), "4,097 attributes are more than 4,096"),
-        ("a,b\n" + "x,y\n" * (MOST_INSTANCES + 1), "100,001 instances are more than 100,000"),
-        ("a," * MOST_ATTRIBUTES + "a\n", "4,097 columns are more than 4,096"),
+        ("a\n" + "\n".join(map(str, range(MAX_ATTRIBUTES + 1))), "4,097 attributes are more than 4,096"),
+        ("a,b\n" + "x,y\n" * (MAX_INSTANCES + 1), "100,001 instances are more than 100,000"),
+        ("a," * MAX_ATTRIBUTES + "a\n", "4,097 columns are more than 4,096"),
         ("a\n" + "x" * 1_000_000, "Line 2 is not CSV"),
     ],
 )
@@ -158,7 +158,7 @@ def test_a_bad_csv_file_is_refused_in_one_sentence(tmp_path: Path, content: str 
         ('[{"a": 1}, {"a": {}}]', "Instance 2 is not a list of names"),
         ('[["a"], [null]]', "The space bad has an attribute without a name"),
         ("[[], [1" + "0" * 5000 + "]]", "Instance 2 has a name of 5,001 letters"),
-        (r'[["a"], ["\ud800"]]', "Instance 2 has letters that cannot be printed"),
+        (r'[["a"], ["\ud800"]]', "Instance 2 has characters that cannot be printed"),
         ('[["a", "b"], ["b", "a"]]', "Instance 1 and instance 2 have the same attributes"),
         ('{"instances": {"x": ["a"], "x": ["b"]}}', "'x' is written twice in one object"),
         ('{"instances": {"x": ["a"], " x": ["b"]}}', "Instance 1 and instance 2 have the same name"),
@@ -169,7 +169,7 @@ def test_a_bad_csv_file_is_refused_in_one_sentence(tmp_path: Path, content: str 
         ('{"instances": [["a"], ["b"]], "categories": {"a": "c"}}', '"categories" is not an object with each'),
         ('{"instances": [["a"], []], "categories": {"a": []}}', '"categories" is not a list of names'),
         ("[" + ",".join(f'{{"k{i}": 1}}' for i in range(5000)) + "]", "25,000,000 cells are more than 20,000,000"),
-        ("[[]" + ",[]" * MOST_INSTANCES + "]", "100,001 instances are more than 100,000"),
+        ("[[]" + ",[]" * MAX_INSTANCES + "]", "100,001 instances are more than 100,000"),
     ],
 )
 def test_a_bad_json_file_is_refused_in_one_sentence(tmp_path: Path, content: str, sentence: str):
@@ -202,21 +202,21 @@ def test_a_hundred_megabytes_are_refused_unread(tmp_path: Path):
     path.touch()
     os.truncate(path, 100_000_000)
     began = time.monotonic()
-    assert refusal(path).startswith(f"100,000,000 bytes are more than {MOST_BYTES:,}")
+    assert refusal(path).startswith(f"100,000,000 bytes are more than {MAX_BYTES:,}")
     assert time.monotonic() - began < 0.5
 
 
 def space_or_sentence(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     try:
-        space = load_space(path)
+        space = read_space(path)
     except ValueError as error:
-        problem = error
+        caught = error
     else:
         assert space.instances >= 2
         return
-    assert type(problem) is ValueError
-    assert str(problem).isprintable()
+    assert type(caught) is ValueError
+    assert str(caught).isprintable()
 
 
 @pytest.mark.parametrize("suffix", GOOD)

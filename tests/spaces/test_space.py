@@ -6,7 +6,7 @@ import pytest
 
 from implicature.spaces import SPACES, Space, number_sets, objects
 from implicature.spaces.objects import CATEGORIES
-from implicature.spaces.space import check_pictures, pictured, space_of_sets
+from implicature.spaces.space import check_images, space_from_sets, with_images
 
 TWO = np.array([[True, False], [True, True]])
 
@@ -62,7 +62,7 @@ def test_an_instance_is_labelled_by_its_attributes_unless_it_has_a_label():
 
 
 def test_attributes_of_sets_keep_their_first_order():
-    space = space_of_sets("worlds", [["some"], ["all", "some"]])
+    space = space_from_sets("worlds", [["some"], ["all", "some"]])
     assert space.attributes == ("some", "all")
     assert space.table.tolist() == TWO.tolist()
 
@@ -81,7 +81,7 @@ def test_attributes_of_sets_keep_their_first_order():
             TWO[[1, 1]],
             None,
             None,
-            "The instance {a, b} stands in the space s twice: instances must differ.",
+            "The instance {a, b} is in the space s twice: instances must differ.",
         ),
     ],
 )
@@ -93,44 +93,44 @@ def test_what_is_no_space_is_refused_in_one_sentence(attributes, table, categori
 @pytest.mark.parametrize(
     ("shape", "kind", "sentence"),
     [
-        ((2, 8, 8, 3), np.uint8, "Pictures of shape (2, 8, 8, 3) and type uint8: give bytes in an array"),
-        ((2, 1, 8, 8, 4), np.uint8, "Pictures of shape (2, 1, 8, 8, 4) and type uint8: give bytes in an array"),
-        ((2, 1, 8, 8, 3), float, "Pictures of shape (2, 1, 8, 8, 3) and type float64: give bytes in an array"),
-        ((3, 1, 8, 9, 3), np.uint8, "1 pictures of 3 instances, 8 × 9 pixels, for 2 instances: give each at least one"),
-        ((2, 0, 8, 8, 3), np.uint8, "0 pictures of 2 instances, 8 × 8 pixels, for 2 instances: give each at least one"),
+        ((2, 8, 8, 3), np.uint8, "Images of shape (2, 8, 8, 3) and type uint8: give bytes in an array"),
+        ((2, 1, 8, 8, 4), np.uint8, "Images of shape (2, 1, 8, 8, 4) and type uint8: give bytes in an array"),
+        ((2, 1, 8, 8, 3), float, "Images of shape (2, 1, 8, 8, 3) and type float64: give bytes in an array"),
+        ((3, 1, 8, 9, 3), np.uint8, "1 images of 3 instances, 8 × 9 pixels, for 2 instances: give each at least one"),
+        ((2, 0, 8, 8, 3), np.uint8, "0 images of 2 instances, 8 × 8 pixels, for 2 instances: give each at least one"),
     ],
 )
-def test_what_are_no_pictures_of_the_instances_is_refused_in_one_sentence(shape, kind, sentence: str):
+def test_what_are_no_images_of_the_instances_is_refused_in_one_sentence(shape, kind, sentence: str):
     # As Space does itself: while tests run, its types refuse most of these first.
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}.*\\.$"):
-        check_pictures(np.zeros(shape, kind), instances=2)
+        check_images(np.zeros(shape, kind), instances=2)
 
 
-def test_a_space_checks_its_pictures():
-    with pytest.raises(ValueError, match="0 pictures of 2 instances"):
-        Space("s", ("a", "b"), TWO, pictures=np.zeros((2, 0, 8, 8, 3), np.uint8))
+def test_a_space_checks_its_images():
+    with pytest.raises(ValueError, match="0 images of 2 instances"):
+        Space("s", ("a", "b"), TWO, images=np.zeros((2, 0, 8, 8, 3), np.uint8))
 
 
-def with_pictures(sets: list[list[str]], shade: int = 0) -> Space:
-    """Two pictures of each instance, all of one grey: ten times its number."""
+def space_with_images(sets: list[list[str]], shade: int = 0) -> Space:
+    """Two images of each instance, all of one grey: ten times its number."""
     grey = np.repeat(10 * np.arange(len(sets), dtype=np.uint8) + shade, 2).reshape(-1, 2, 1, 1, 1)
-    return replace(space_of_sets("things", sets), pictures=np.broadcast_to(grey, (len(sets), 2, 4, 4, 3)))
+    return replace(space_from_sets("things", sets), images=np.broadcast_to(grey, (len(sets), 2, 4, 4, 3)))
 
 
-def test_other_pictures_are_found_by_attributes_whatever_their_order():
-    space = space_of_sets("mine", [["blue", "box"], ["red", "box"], ["red", "cone"]])
+def test_other_images_are_found_by_attributes_whatever_their_order():
+    space = space_from_sets("mine", [["blue", "box"], ["red", "box"], ["red", "cone"]])
     # Theirs are 0: red cone, 10: something else, 20: box red, 30: blue box.
-    theirs = with_pictures([["red", "cone"], ["green", "cone"], ["box", "red"], ["blue", "box"]])
-    found = pictured(space, theirs)
+    theirs = space_with_images([["red", "cone"], ["green", "cone"], ["box", "red"], ["blue", "box"]])
+    found = with_images(space, theirs)
     assert (found.name, found.attributes) == ("mine", space.attributes)
-    assert found.pictures is not None
-    assert found.pictures.shape == (3, 2, 4, 4, 3)
-    assert found.pictures[:, 0, 0, 0, 0].tolist() == [30, 20, 0]
+    assert found.images is not None
+    assert found.images.shape == (3, 2, 4, 4, 3)
+    assert found.images[:, 0, 0, 0, 0].tolist() == [30, 20, 0]
 
 
-def test_pictures_of_other_things_are_refused():
-    space = space_of_sets("mine", [["blue", "box"], ["red", "box"], ["red", "cone"]])
-    with pytest.raises(ValueError, match=r"no pictures of 2 of 3 instances, \{box, red\} first"):
-        pictured(space, with_pictures([["blue", "box"], ["green", "cone"]]))
-    with pytest.raises(ValueError, match="mine has no pictures"):
-        pictured(space, space)
+def test_images_of_other_things_are_refused():
+    space = space_from_sets("mine", [["blue", "box"], ["red", "box"], ["red", "cone"]])
+    with pytest.raises(ValueError, match=r"no images of 2 of 3 instances, \{box, red\} first"):
+        with_images(space, space_with_images([["blue", "box"], ["green", "cone"]]))
+    with pytest.raises(ValueError, match="mine has no images"):
+        with_images(space, space)

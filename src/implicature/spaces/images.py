@@ -1,7 +1,7 @@
-"""Pictures of instances: those of the 288 objects, which ship as one sheet, and those of your own, from image files.
+"""Images of instances: those of the 288 objects, which ship as one contact sheet, and those read from files.
 
-Every picture of a space has the same size: 128 × 128 pixels, or 64 × 64 where no file is larger than that. Wider or
-taller ones are shrunk and get white edges, so that nothing is cropped or stretched; what is transparent is white.
+All images of a space have the same size: 64 × 64 pixels where no file is larger than that, else 128 × 128. Others are
+scaled and padded with white, so that nothing is cropped or stretched. Transparent pixels become white.
 """
 
 import warnings
@@ -19,109 +19,110 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 SHEET = "objects.png"
 COLUMNS = 24
 GAP = 2
+"""White pixels between the images of a contact sheet."""
 SIDES = (64, 128)
 FORMATS = ("PNG", "JPEG")
-MOST_PICTURES = 10_000  # half a gigabyte at 128 × 128
-MOST_PIXELS = 50_000_000
-MOST_BYTES = 50_000_000
+MAX_IMAGES = 10_000  # half a gigabyte at 128 × 128
+MAX_PIXELS = 50_000_000
+MAX_BYTES = 50_000_000
 
 
 @cache
-def object_pictures() -> UInt8[np.ndarray, "instances height width 3"]:
-    """A picture of each object, in the order of `objects()`; `implicature render` draws them again. Read only."""
+def object_images() -> UInt8[np.ndarray, "instances height width 3"]:
+    """One image of each object, in the order of `objects()`, as `implicature render` renders them. Read-only."""
     with (files("implicature.spaces") / SHEET).open("rb") as file:
         sheet = np.asarray(Image.open(file, formats=["PNG"]).convert("RGB"))
     height, width, _ = sheet.shape
     side = width // COLUMNS
     rows = sheet.reshape(height // side, side, COLUMNS, side, 3).swapaxes(1, 2)
-    pictures = np.ascontiguousarray(rows[:, :, : side - GAP, : side - GAP].reshape(-1, side - GAP, side - GAP, 3))
-    pictures.flags.writeable = False
-    return pictures
+    images = np.ascontiguousarray(rows[:, :, : side - GAP, : side - GAP].reshape(-1, side - GAP, side - GAP, 3))
+    images.flags.writeable = False
+    return images
 
 
 def contact_sheet(
-    pictures: UInt8[np.ndarray, "pictures side side 3"], columns: int = COLUMNS
+    images: UInt8[np.ndarray, "images side side 3"], columns: int = COLUMNS
 ) -> UInt8[np.ndarray, "height width 3"]:
-    """Pictures in rows, in their order, with white lines between."""
-    missing = -len(pictures) % columns
-    framed = np.pad(pictures, ((0, missing), (0, GAP), (0, GAP), (0, 0)), constant_values=255)
-    framed[len(pictures) :] = 255
-    _, side, _, _ = framed.shape
-    rows = framed.reshape(-1, columns, side, side, 3).swapaxes(1, 2)
+    """All images in one, row by row, with white lines between."""
+    missing = -len(images) % columns
+    tiles = np.pad(images, ((0, missing), (0, GAP), (0, GAP), (0, 0)), constant_values=255)
+    tiles[len(images) :] = 255
+    _, side, _, _ = tiles.shape
+    rows = tiles.reshape(-1, columns, side, side, 3).swapaxes(1, 2)
     return rows.reshape(-1, columns * side, 3)
 
 
-def read_pictures(
-    folder: Path, named: list[list[tuple[str, str]]]
-) -> UInt8[np.ndarray, "instances pictures height width 3"]:
-    """The pictures of each instance, given as places in a file, for what is wrong, and names of images in the folder.
+def read_images(
+    folder: Path, file_names: list[list[tuple[str, str]]]
+) -> UInt8[np.ndarray, "instances views height width 3"]:
+    """The images of each instance: (location in the table, for errors; file name relative to the folder).
 
-    Where one instance has more pictures than another, the other's begin again, so that all have as many.
+    Instances with fewer views than others repeat theirs.
     """
-    most = max(len(own) for own in named)
-    if len(named) * most > MOST_PICTURES:
+    views = max(len(names) for names in file_names)
+    if len(file_names) * views > MAX_IMAGES:
         raise ValueError(
-            f"{len(named):,} instances with up to {most:,} pictures each are more than {MOST_PICTURES:,}: keep fewer."
+            f"{len(file_names):,} instances with up to {views:,} images each are more than {MAX_IMAGES:,}: keep fewer."
         )
-    with warnings.catch_warnings(action="ignore"):  # of sizes that are refused here, and of odd notes in photographs
+    with warnings.catch_warnings(action="ignore"):  # about sizes that are refused here, and about odd EXIF data
         longest = 0
-        for place, name in chain.from_iterable(named):
-            with opened(folder, name, place) as image:
+        for location, name in chain.from_iterable(file_names):
+            with open_image(folder, name, location) as image:
                 longest = max(longest, *image.size)
         side = next((side for side in SIDES if longest <= side), SIDES[-1])
-        pictures = np.empty((len(named), most, side, side, 3), np.uint8)
-        for row, own in zip(pictures, named, strict=True):
-            for copy, (place, name) in enumerate(own):
-                with opened(folder, name, place) as image:
-                    row[copy] = squared(image, side)
-            row[len(own) :] = row[np.arange(most - len(own)) % len(own)]
-    return pictures
+        images = np.empty((len(file_names), views, side, side, 3), np.uint8)
+        for row, names in zip(images, file_names, strict=True):
+            for view, (location, name) in enumerate(names):
+                with open_image(folder, name, location) as image:
+                    row[view] = to_square(image, side)
+            row[len(names) :] = row[np.arange(views - len(names)) % len(names)]
+    return images
 
 
 @contextmanager
-def opened(folder: Path, name: str, place: str) -> Iterator[Image.Image]:
-    """An image of which only the head was read. Whatever turns out to be wrong with it is a sentence."""
-    picture = f"{place} names the picture {name[:60]!a}, which"
-    path = inside(folder, name, picture)
+def open_image(folder: Path, name: str, location: str) -> Iterator[Image.Image]:
+    """An image whose header has been read. Anything wrong with the file becomes an error of one sentence."""
+    subject = f"{location} names the image {name[:60]!a}, which"
+    path = resolve_path(folder, name, subject)
     try:
         with Image.open(path, formats=FORMATS) as image:
-            if image.width * image.height > MOST_PIXELS:
+            if image.width * image.height > MAX_PIXELS:
                 raise Image.DecompressionBombError
             yield image
     except Image.DecompressionBombError:
-        problem = f"has more than {MOST_PIXELS:,} pixels: save it smaller."
+        message = f"has more than {MAX_PIXELS:,} pixels: save it smaller."
     except UnidentifiedImageError:
-        problem = "is no PNG or JPEG image: save it as one."
-    except Exception as error:  # Pillow has no one error for damaged files
+        message = "is no PNG or JPEG image: save it as one."
+    except Exception as error:  # Pillow has no common error for damaged files
         reason = getattr(error, "strerror", None)
-        problem = f"cannot be read ({reason}): check who may read it." if reason else "is damaged: save it again."
+        message = f"cannot be read ({reason}): check its permissions." if reason else "is damaged: save it again."
     else:
         return
-    raise ValueError(f"{picture} {problem}")
+    raise ValueError(f"{subject} {message}")
 
 
-def inside(folder: Path, name: str, picture: str) -> Path:
-    """Where a picture lies, if that is a file in the folder, links followed."""
+def resolve_path(folder: Path, name: str, subject: str) -> Path:
+    """The path of an image, if it is a file inside the folder once links are followed."""
     try:
         path = (folder / name).resolve() if name.isprintable() else folder
         if not path.is_relative_to(folder.resolve()):
-            problem = "lies outside the folder of its table: move it there."
+            message = "lies outside the folder of its table: move it there."
         elif not path.is_file():
-            problem = "is not a file: check its name, relative to the folder of its table."
-        elif path.stat().st_size > MOST_BYTES:
-            problem = f"has more than {MOST_BYTES:,} bytes: save it smaller."
+            message = "is not a file: check its name, relative to the folder of its table."
+        elif path.stat().st_size > MAX_BYTES:
+            message = f"has more than {MAX_BYTES:,} bytes: save it smaller."
         else:
             return path
     except (OSError, RuntimeError):  # a name too long, a loop of links
-        problem = "cannot be found: check its name."
-    raise ValueError(f"{picture} {problem}")
+        message = "cannot be found: check its name."
+    raise ValueError(f"{subject} {message}")
 
 
-def squared(image: Image.Image, side: int) -> UInt8[np.ndarray, "side side 3"]:
-    """The image as it is seen, upright, opaque and square."""
-    image.draft("RGB", (2 * side, 2 * side))  # a large JPEG is quicker read at a lower resolution
+def to_square(image: Image.Image, side: int) -> UInt8[np.ndarray, "side side 3"]:
+    """The image upright, opaque and padded to a square, as RGB."""
+    image.draft("RGB", (2 * side, 2 * side))  # decode a large JPEG at a lower resolution
     image = ImageOps.exif_transpose(image)
-    if image.mode.startswith("I"):  # 16 bits of grey
+    if image.mode.startswith("I"):  # 16-bit grey
         image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
     image = image.convert("RGBA" if image.has_transparency_data else "RGB")
     image = ImageOps.pad(image, (side, side), color="white")

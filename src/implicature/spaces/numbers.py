@@ -7,7 +7,7 @@ import numpy as np
 
 from implicature.spaces.space import Space
 
-MOST_INSTANCES = 1_000_000
+MAX_INSTANCES = 1_000_000
 
 
 def number_sets(symbols: int, largest: int) -> Space:
@@ -15,8 +15,8 @@ def number_sets(symbols: int, largest: int) -> Space:
     if symbols < 1 or not 1 <= largest <= symbols:
         raise ValueError(f"Sets of up to {largest} of {symbols} symbols: the largest set must have 1 to {symbols}.")
     count = sum(comb(symbols, size) for size in range(1, largest + 1))
-    if count > MOST_INSTANCES:
-        raise ValueError(f"{count} number sets are more than {MOST_INSTANCES}: take fewer symbols or smaller sets.")
+    if count > MAX_INSTANCES:
+        raise ValueError(f"{count:,} number sets are more than {MAX_INSTANCES:,}: take fewer symbols or smaller sets.")
     table = np.zeros((count, symbols), dtype=bool)
     sets = (chosen for size in range(1, largest + 1) for chosen in combinations(range(symbols), size))
     for row, chosen in enumerate(sets):

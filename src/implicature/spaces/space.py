@@ -9,17 +9,17 @@ from jaxtyping import Bool, UInt8
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Instances that differ in their attributes. Attributes of one category exclude or replace each other."""
+    """Instances that differ in their attributes. Attributes of one category exclude each other."""
 
     name: str
     attributes: tuple[str, ...]
     table: Bool[np.ndarray, "instances attributes"]
     categories: tuple[str, ...] | None = None
-    """The category of each attribute; None where any attributes may meet in one instance."""
+    """The category of each attribute; None where any attributes may occur together."""
     labels: tuple[str, ...] | None = None
-    """A name for each instance; None where its attributes say enough."""
-    pictures: UInt8[np.ndarray, "instances pictures height width 3"] | None = None
-    """As many pictures of each instance, red, green and blue; None where there is nothing to see."""
+    """A name for each instance; None where its attributes are its name."""
+    images: UInt8[np.ndarray, "instances views height width 3"] | None = None
+    """Images of each instance, as many of each, RGB; None where there are none."""
 
     def __post_init__(self) -> None:
         instances, attributes = self.table.shape
@@ -35,13 +35,13 @@ class Space:
             raise ValueError(f"{len(self.categories)} categories for {attributes} attributes: give each attribute one.")
         if self.labels is not None and len(self.labels) != instances:
             raise ValueError(f"{len(self.labels)} labels for {instances} instances: give each instance one.")
-        if self.pictures is not None:
-            check_pictures(self.pictures, instances)
+        if self.images is not None:
+            check_images(self.images, instances)
         unique, first = np.unique(self.table, axis=0, return_index=True)
         if len(unique) < instances:
             again = next(i for i in range(instances) if i not in set(first.tolist()))
             raise ValueError(
-                f"The instance {self.label(again)} stands in the space {self.name} twice: instances must differ."
+                f"The instance {self.label(again)} is in the space {self.name} twice: instances must differ."
             )
 
     @property
@@ -65,38 +65,38 @@ class Space:
         return [order.index(category) for category in self.categories]
 
 
-def check_pictures(pictures: np.ndarray, instances: int) -> None:
-    """Raise a sentence for what are not pictures of so many instances."""
-    if pictures.dtype != np.uint8 or pictures.ndim != 5 or pictures.shape[-1] != 3:
+def check_images(images: np.ndarray, instances: int) -> None:
+    """Raise an error for what are not images of so many instances."""
+    if images.dtype != np.uint8 or images.ndim != 5 or images.shape[-1] != 3:
         raise ValueError(
-            f"Pictures of shape {pictures.shape} and type {pictures.dtype}: give bytes in an array "
-            "instances × pictures × height × width × 3."
+            f"Images of shape {images.shape} and type {images.dtype}: give bytes in an array "
+            "instances × views × height × width × 3."
         )
-    if len(pictures) != instances or not pictures.size:
+    if len(images) != instances or not images.size:
         raise ValueError(
-            f"{pictures.shape[1]} pictures of {len(pictures)} instances, {pictures.shape[2]} × {pictures.shape[3]} "
+            f"{images.shape[1]} images of {len(images)} instances, {images.shape[2]} × {images.shape[3]} "
             f"pixels, for {instances} instances: give each at least one that is not empty."
         )
 
 
-def pictured(space: Space, other: Space) -> Space:
-    """The space with the pictures that another has of the same instances: those with the same attributes, by name."""
-    if other.pictures is None:
-        raise ValueError(f"The space {other.name} has no pictures: name a folder of some.")
+def with_images(space: Space, other: Space) -> Space:
+    """The space with the images that another has of the same instances: those with the same attributes, by name."""
+    if other.images is None:
+        raise ValueError(f"The space {other.name} has no images: name a folder of some.")
     row = {frozenset(other.names(i)): i for i in range(other.instances)}
     rows = [row.get(frozenset(space.names(i))) for i in range(space.instances)]
     found = [i for i in rows if i is not None]
     if len(found) < len(rows):
         missing = space.label(rows.index(None))
         raise ValueError(
-            f"The space {other.name} has no pictures of {len(rows) - len(found)} of {len(rows)} instances, {missing} "
-            "first: name pictures of the same things."
+            f"The space {other.name} has no images of {len(rows) - len(found)} of {len(rows)} instances, {missing} "
+            "first: name images of the same instances."
         )
-    return replace(space, pictures=other.pictures[found])
+    return replace(space, images=other.images[found])
 
 
-def space_of_sets(name: str, sets: list[list[str]], categories: tuple[str, ...] | None = None) -> Space:
-    """A space from instances given as lists of attribute names; attributes stand in the order they appear in."""
+def space_from_sets(name: str, sets: list[list[str]], categories: tuple[str, ...] | None = None) -> Space:
+    """A space from instances given as lists of attribute names; attributes are in order of first appearance."""
     attributes = tuple(dict.fromkeys(attribute for names in sets for attribute in names))
     column = {attribute: i for i, attribute in enumerate(attributes)}
     table = np.zeros((len(sets), len(attributes)), dtype=bool)

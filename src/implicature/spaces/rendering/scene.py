@@ -1,6 +1,6 @@
-"""What stands in a scene, in MuJoCo's language; nothing here needs MuJoCo.
+"""The scene as MuJoCo XML; nothing here needs MuJoCo.
 
-The size of a mesh is fixed when a model is compiled, so each shape and size is a body of its own.
+A mesh has a fixed size once a model is compiled, so each shape in each size is a body of its own.
 """
 
 from itertools import product
@@ -16,15 +16,15 @@ HALVES = {
     "cone": (0.95, 0.95, 1.05),
     "ellipsoid": (1.2, 0.75, 0.6),
 }
-"""Half the extent of each shape of size 1 along x, y and z."""
+"""Half the extent of each shape at size 1 along x, y and z."""
 
 
-def numbers(values: np.ndarray) -> str:
+def format_numbers(values: np.ndarray) -> str:
     return " ".join(f"{value:.9g}" for value in values.ravel())
 
 
 def pyramid_mesh(half: float, height: float) -> dict[str, np.ndarray]:
-    """Four sides and a base from −height to height; each face has corners of its own, so that edges stay sharp."""
+    """Four sides and a base, from −height to height; faces do not share vertices, so that edges stay sharp."""
     base = np.array([[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1]]) * (half, half, height)
     top = np.array([0, 0, height])
     triangles = [[base[i], base[(i + 1) % 4], top] for i in range(4)]
@@ -35,7 +35,7 @@ def pyramid_mesh(half: float, height: float) -> dict[str, np.ndarray]:
 
 
 def cone_mesh(radius: float, height: float, sides: int = 64) -> dict[str, np.ndarray]:
-    """From −height to height; round, so that a corner's normal is the surface's, at the tip that of its side."""
+    """From −height to height, with smooth normals; at the tip each side has its own."""
     angles = 2 * np.pi * np.arange(sides + 1) / sides
     rim = np.stack([radius * np.cos(angles), radius * np.sin(angles), np.full(sides + 1, -height)], axis=1)
     slope = np.hypot(2 * height, radius)
@@ -58,17 +58,17 @@ def cone_mesh(radius: float, height: float, sides: int = 64) -> dict[str, np.nda
 MESHES = {"pyramid": pyramid_mesh, "cone": cone_mesh}
 
 
-def scenery(pixels: int) -> str:
-    """The scene in MuJoCo's language: a floor, a sun beside the camera's own light, and every shape in both sizes.
+def scene_xml(pixels: int) -> str:
+    """A floor, a directional light beside the headlight, and every shape in both sizes.
 
-    The floor has an end beyond what is seen, as an endless one takes three times as long; the shadows' map
-    (shadowclip × extent) is wider than what is seen, as its edge casts spots.
+    The floor is finite, because an infinite one takes three times as long to render. The shadow map (shadowclip ×
+    extent) is wider than the view, because its edge causes artefacts.
     """
     meshes, bodies = [], []
     for (shape, halves), (size, scale) in product(HALVES.items(), SIZES.items()):
         name, (x, y, z) = f"{shape} {size}", (scale * half for half in halves)
         if shape in MESHES:
-            parts = " ".join(f'{part}="{numbers(values)}"' for part, values in MESHES[shape](x, z).items())
+            parts = " ".join(f'{part}="{format_numbers(values)}"' for part, values in MESHES[shape](x, z).items())
             meshes.append(f'<mesh name="{name}" {parts}/>')
             kind = f'type="mesh" mesh="{name}"'
         else:  # a cylinder has a radius and half a height
