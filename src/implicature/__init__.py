@@ -1,30 +1,19 @@
-"""Two agents learn to read between the lines."""
+"""Two agents learn to read between the lines: referential games, theory of mind, exact pragmatics."""
 
-import os
-import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-# Compiling takes longer than many a run, so compiled programs are kept on disk, small ones, too: a command has a
-# hundred of them. Unless the user has said where.
-_cache = str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "implicature" / "jax")
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", _cache)
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-if "jax" in sys.modules and (_config := sys.modules["jax"].config).jax_compilation_cache_dir is None:
-    # JAX was imported before us and has read its environment already.
-    _config.update("jax_compilation_cache_dir", _cache)
-    _config.update("jax_persistent_cache_min_compile_time_secs", 0)
-
-# Imported when asked for: the package itself stays light. __init__.pyi tells type checkers of them.
-_LATER = {
+# Imported when asked for, so that the package itself stays light. __init__.pyi declares them for type checkers.
+_LAZY = {
     "Config": "training.config",
-    "load_space": "api",
+    "Context": "games.context",
+    "players": "api",
+    "load_space": "games.registry",
     "sample_games": "api",
     "explain": "api",
-    "teaching": "evaluation.teaching_dimension",
+    "teaching_dimensions": "evaluation.teaching_dimension",
     "train": "api",
     "open_run": "training.run",
     "evaluate": "api",
@@ -33,15 +22,16 @@ _LATER = {
     "env": "envs.pettingzoo",
     "parallel_env": "envs.pettingzoo",
     "jax_env": "envs.jax_env",
+    "enable_compilation_cache": "compilation_cache",
 }
-__all__ = [*_LATER]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_LAZY]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
+    return sorted([*globals(), *_LAZY])

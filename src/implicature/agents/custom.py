@@ -1,16 +1,17 @@
-"""Agents of your own: a teacher or a student is a function of what it may see, one game in, one answer out.
+"""Agents of your own: a teacher or a student is a function of what it may observe, one game in, one answer out.
 
-    teacher(sees: TeacherSees) → a value for each message; she says the one with the highest
-    student(sees: StudentSees) → (a belief for each candidate, the chance that he waits)
+    teacher(observation: TeacherObservation) → a value for each message; she sends the one with the highest
+    student(observation: StudentObservation) → (a belief for each candidate, his probability of waiting)
 
 Any callable will do: a plain function with NumPy or Python inside, or an object with `__call__`. It is called once a
-round and keeps nothing between calls: all that was said so far is in `sees.messages`. What is compiled already
-(`jax.jit`, `eqx.filter_jit`) or is an `eqx.Module` runs inside the one compiled program; anything else is called from
-it, game by game. `OwnTeacher` and `OwnStudent` bring them into `dialogue`.
+round and keeps nothing between calls: all messages so far are in `observation.messages`. What is compiled already
+(`jax.jit`, `eqx.filter_jit`) or is an `eqx.Module` runs inside the one compiled program; anything else is called back
+from it, game by game. An agent that needs more follows `agents/contracts.py` itself.
 """
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import equinox as eqx
@@ -19,49 +20,59 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from implicature.agents.rollout import Mind, Remembering
-from implicature.games.sampling import Rules
+from implicature.agents.contracts import (
+    AbstractStudent,
+    AbstractTeacher,
+    AgentState,
+    MessageProbabilities,
+    Policy,
+    Values,
+)
+from implicature.agents.rsa import normalize
+from implicature.games.context import Context
+from implicature.games.rules import Rules
 
-Belief = Float[Array, " candidates"]
+Candidates = Float[Array, "candidates ..."]
 
 
-class TeacherSees(NamedTuple):
-    """What she may see."""
+class TeacherObservation(NamedTuple):
+    """What the teacher may know."""
 
     candidates: Any
-    """Their attributes, 0 or 1: candidates × attributes, in her order (or their pictures)."""
+    """Their attributes, 0 or 1: candidates × attributes, in her order (in environments perhaps their images)."""
     target: Any
     """Its position in her order."""
     messages: Any
-    """What she has said so far, one number a round; −1 for rounds to come."""
+    """What she has sent so far, one index a round; −1 for rounds to come."""
 
 
-class StudentSees(NamedTuple):
-    """What he may see."""
+class StudentObservation(NamedTuple):
+    """What the student may know."""
 
     candidates: Any
     """Their attributes, in his own order, which is not hers."""
     messages: Any
-    """What he has heard so far, the last of it just now; −1 for rounds to come. If there is none, he cannot wait."""
+    """What he has received so far, the last of it just now; −1 for rounds to come. If there is none, he cannot wait."""
 
 
 class TeacherFunction(Protocol):
-    def __call__(self, sees: TeacherSees, /) -> Any:
+    def __call__(self, observation: TeacherObservation, /) -> Any:
         """A value for each message."""
         ...
 
 
 class StudentFunction(Protocol):
-    def __call__(self, sees: StudentSees, /) -> tuple[Any, Any]:
-        """A weight for each candidate (they need not add up to one) and the chance that he waits."""
+    def __call__(self, observation: StudentObservation, /) -> tuple[Any, Any]:
+        """A weight for each candidate (they need not add up to one) and his probability of waiting."""
         ...
 
 
-def compiled(function: Callable) -> bool:
+def is_traceable(function: Callable[..., object]) -> bool:
+    """Whether a function can run inside a compiled program; others are called back from it."""
     return isinstance(function, jax.stages.Wrapped | eqx.Module)
 
 
-def values_of(answer: Any, messages: int, name: str) -> np.ndarray:
+def check_values(answer: object, messages: int, name: str) -> np.ndarray:
     """A teacher's answer, checked."""
     try:
         values = np.asarray(answer, np.float32)
@@ -74,105 +85,116 @@ def values_of(answer: Any, messages: int, name: str) -> np.ndarray:
     return values
 
 
-def belief_and_wait_of(answer: Any, candidates: int, name: str) -> np.ndarray:
-    """A student's answer, checked: his belief with the chance that he waits at its end."""
+def check_belief_and_wait(answer: object, candidates: int, name: str) -> np.ndarray:
+    """A student's answer, checked: his belief with his probability of waiting at its end."""
     try:
-        belief, wait = answer
+        belief, wait = answer  # type: ignore[misc]
         belief, wait = np.asarray(belief, np.float32), float(wait)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} answered {answer!r:.60}: a student gives a belief and the chance that he waits."
+            f"{name} answered {answer!r:.60}: a student gives a belief and his probability of waiting."
         ) from None
     if belief.shape != (candidates,):
         raise ValueError(f"{name} gave a belief of shape {belief.shape}: a student gives one for each of {candidates}.")
     if not (np.isfinite(belief).all() and (belief >= 0).all() and belief.sum() > 0):
         raise ValueError(f"{name} gave a belief that is none: weights from 0 on, not all of them 0.")
     if not 0 <= wait <= 1:
-        raise ValueError(f"{name} waits with a chance of {wait}: a chance is from 0 to 1.")
+        raise ValueError(f"{name} waits with probability {wait}: a probability is from 0 to 1.")
     return np.append(belief / belief.sum(), np.float32(wait))
 
 
-def asked(function: Callable, sees: Any, check: Callable, size: int, name: str) -> np.ndarray:
-    """One answer of a function that is not ours; what goes wrong in it becomes a sentence with its place."""
+def call_user(function: Callable[..., object], observation: NamedTuple, name: str) -> object:
+    """One call of a function that is not ours; an exception in it becomes one sentence with its place."""
     try:
-        answer = function(sees)
-    except (Exception, SystemExit) as problem:
-        where = traceback.extract_tb(problem.__traceback__)[-1]
-        place = f"{where.filename.rsplit('/', 1)[-1]}, line {where.lineno}"
-        raise ValueError(f"{name} stopped with {type(problem).__name__}: {problem} ({place}).") from None
-    return check(answer, size, name)
+        return function(observation)
+    except (Exception, SystemExit) as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{frame.filename.rsplit('/', 1)[-1]}, line {frame.lineno}"
+        raise ValueError(f"{name} stopped with {type(error).__name__}: {error} ({place}).") from None
 
 
-def called(
-    function: Callable, sees: Any, live: Bool[Array, ""], check: Callable, size: int, length: int, name: str
+def call_back(
+    function: Callable[..., object],
+    observation: TeacherObservation | StudentObservation,
+    active: Bool[Array, ""],
+    check: Callable[..., np.ndarray],
+    length: int,
+    name: str,
 ) -> Float[Array, " n"]:
-    """The checked answer, from inside a compiled program; after the end of a game nobody is asked."""
+    """The checked answer, from inside a compiled program; after the end of a game the function is not called."""
 
-    def each(seen: Any, live: Any) -> np.ndarray:
-        live = np.asarray(live)
-        rows = [np.asarray(leaf).reshape(live.size, *leaf.shape[live.ndim :]) for leaf in seen]
-        answers = np.ones((live.size, length), np.float32)
-        for i in np.flatnonzero(live):
-            answers[i] = asked(function, type(sees)(*(row[i] for row in rows)), check, size, name)
-        return answers.reshape(*live.shape, length)
+    def each(observed: tuple[np.ndarray, ...], active: np.ndarray) -> np.ndarray:
+        active = np.asarray(active)
+        rows = [np.asarray(leaf).reshape(active.size, *leaf.shape[active.ndim :]) for leaf in observed]
+        answers = np.ones((active.size, length), np.float32)
+        for i in np.flatnonzero(active):
+            answers[i] = check(call_user(function, type(observation)(*(row[i] for row in rows)), name), name=name)
+        return answers.reshape(*active.shape, length)
 
     answer = jax.ShapeDtypeStruct((length,), jnp.float32)
-    return jax.pure_callback(each, answer, sees, live, vmap_method="broadcast_all")
+    return jax.pure_callback(each, answer, observation, active, vmap_method="broadcast_all")
 
 
-def noted(said: Int[Array, " rounds"], message: Int[Array, ""]) -> Int[Array, " rounds"]:
-    """With one message more."""
-    return said.at[jnp.sum(said >= 0)].set(message)
+def append_message(messages: Int[Array, " rounds"], message: Int[Array, ""]) -> Int[Array, " rounds"]:
+    return messages.at[jnp.sum(messages >= 0)].set(message)
 
 
-class OwnTeacher(Remembering):
-    """A teacher's function in a dialogue. She has no estimate of his belief that anybody knows of."""
+def no_messages(rules: Rules) -> Int[Array, " rounds"]:
+    return jnp.full(rules.rounds, -1)
 
-    function: Callable
+
+class CustomTeacher(AbstractTeacher[Candidates]):
+    """A teacher's function in a rollout. Her estimate of his belief is not known: it stays the prior."""
+
+    function: TeacherFunction
     messages: int = eqx.field(static=True)
     name: str = eqx.field(static=True, default="The teacher")
-    eyes: None = None
 
-    def start(self, uniform: Belief, rules: Rules) -> Mind:
-        return Mind(uniform, jnp.full(rules.rounds, -1))
+    def encode(self, context: Context) -> Candidates:
+        return context.features
 
-    def read(self, candidates: Float[Array, "candidates ..."]) -> Float[Array, "candidates ..."]:
-        return candidates
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior, no_messages(rules))
 
-    def values(self, candidates: Array, target: Int[Array, ""], mind: Mind) -> Float[Array, " messages"]:
-        sees = TeacherSees(candidates, target, mind.kept)
-        if compiled(self.function):
-            return jnp.asarray(self.function(sees), jnp.float32).reshape(self.messages)
-        return called(self.function, sees, mind.live, values_of, self.messages, self.messages, self.name)
+    def values(self, encoding: Candidates, target: Int[Array, ""], state: AgentState) -> Float[Array, " messages"]:
+        observation = TeacherObservation(encoding, target, state.memory)
+        if is_traceable(self.function):
+            return jnp.asarray(self.function(observation), jnp.float32).reshape(self.messages)
+        check = partial(check_values, messages=self.messages)
+        return call_back(self.function, observation, state.active, check, self.messages, self.name)
 
-    def predict(self, candidates: Array, mind: Mind, message: Int[Array, ""]) -> Mind:
-        return Mind(mind.belief, noted(mind.kept, message))
+    def observe(self, encoding: Candidates, state: AgentState, message: Int[Array, ""]) -> AgentState:
+        return AgentState(state.belief, append_message(state.memory, message), state.active)
+
+    def message_probabilities(self, values: Values) -> MessageProbabilities:
+        """She sends a message of the highest value."""
+        return normalize((values == jnp.max(values)).astype(jnp.float32), axis=0)
 
 
-class OwnStudent(Remembering):
-    """A student's function in a dialogue. Beside what he heard he keeps how likely he is to wait."""
+class CustomStudent(AbstractStudent[Candidates]):
+    """A student's function in a rollout. He keeps what he has heard, and his probability of waiting."""
 
-    function: Callable
+    function: StudentFunction
     name: str = eqx.field(static=True, default="The student")
-    eyes: None = None
 
-    def start(self, uniform: Belief, rules: Rules) -> Mind:
-        return Mind(uniform, (jnp.full(rules.rounds, -1), jnp.asarray(0.0)))
+    def encode(self, context: Context) -> Candidates:
+        return context.features
 
-    def read(self, candidates: Float[Array, "candidates ..."]) -> Float[Array, "candidates ..."]:
-        return candidates
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior, (no_messages(rules), jnp.asarray(0.0)))
 
-    def update(self, candidates: Array, mind: Mind, message: Int[Array, ""]) -> Mind:
-        heard = noted(mind.kept[0], message)
-        sees, number = StudentSees(candidates, heard), len(candidates)
-        if compiled(self.function):
-            belief, wait = self.function(sees)
+    def update(self, encoding: Candidates, state: AgentState, message: Int[Array, ""]) -> AgentState:
+        messages = append_message(state.memory[0], message)
+        observation, number = StudentObservation(encoding, messages), len(encoding)
+        if is_traceable(self.function):
+            belief, wait = self.function(observation)
             belief = jnp.asarray(belief, jnp.float32).reshape(number)
             answer = jnp.append(belief / jnp.sum(belief), wait)
         else:
-            answer = called(self.function, sees, mind.live, belief_and_wait_of, number, number + 1, self.name)
-        return Mind(answer[:-1], (heard, answer[-1]))
+            check = partial(check_belief_and_wait, candidates=number)
+            answer = call_back(self.function, observation, state.active, check, number + 1, self.name)
+        return AgentState(answer[:-1], (messages, answer[-1]), state.active)
 
-    def policy(self, mind: Mind, last: Bool[Array, ""]) -> Float[Array, " actions"]:
-        wait = jnp.where(last, 0.0, mind.kept[1])
-        return jnp.append((1 - wait) * mind.belief, wait)
+    def policy(self, state: AgentState, last: Bool[Array, ""]) -> Policy:
+        wait = jnp.where(last, 0.0, state.memory[1])
+        return jnp.append((1 - wait) * state.belief, wait)

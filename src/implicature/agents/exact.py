@@ -1,12 +1,12 @@
-"""Exact players as a teacher and a student of the one dialogue, for games of any number of rounds.
+"""Exact players as a teacher and a student of the one rollout, for games of any number of rounds.
 
-    he of depth t      b'(o) = L_t(o | m) with prior b          she responds to him:  Q(o*, b, m) = L_t(o* | m), true m
+    student of depth t   b'(o) = L_t(o | m) with prior b      his teacher   Q(o*, b, m) = L_t(o* | m), true m only
 
-Without learning there is no knowing what a further word will bring: he takes it that it will make him sure, and waits
-while his best guess is worth less than that, max b < 1 − c_m.
+Without learning, the value of a further message is unknown: he assumes that it will make him certain, and waits while
+his best guess is worth less than that, max b < 1 − c_m.
 
-Depth is an array, so that one program serves all depths; and candidates that he rules out from the start change
-nothing, so that it serves smaller games, too.
+Depth is an array, so that one compiled program serves all depths; candidates with prior 0 change nothing, so that
+padding serves smaller games, too.
 """
 
 import equinox as eqx
@@ -14,16 +14,26 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.rsa import TIE, Belief, Table, Truth, literal_teacher, log_student, soft_teacher
-from implicature.agents.teacher import Values
+from implicature.agents.belief import Belief
+from implicature.agents.contracts import (
+    AbstractStudent,
+    AbstractTeacher,
+    AgentState,
+    MessageProbabilities,
+    Policy,
+    Values,
+)
+from implicature.agents.rsa import TIE, Table, Truth, literal_teacher, log_student, soft_teacher
+from implicature.games.context import Context
+from implicature.games.rules import Rules
 
 BETA = 10.0
 UNTRUE = -1.0
 """The value of a message that she may not send."""
 
 
-class Recursion(eqx.Module):
-    """What both know of each other: how deep the student thinks, and how rational he takes her to be."""
+class ExactModel(eqx.Module):
+    """What both know of each other: how deep the student reasons, and how rational he takes the teacher to be."""
 
     depth: int | Int[Array, ""]
     beta: float | Float[Array, ""] = BETA
@@ -31,56 +41,63 @@ class Recursion(eqx.Module):
     """How the recursion starts: "share", or else "indicator"."""
 
     def tables(self, truth: Truth, belief: Belief) -> tuple[Table, Table]:
-        """S_t and L_t: what he expects her to say, and what he would believe after each message."""
-        shared, indicated = literal_teacher(truth, "share"), literal_teacher(truth, "indicator")
-        literal = jnp.log(jnp.where(self.share, shared, indicated))
-        unmoved = jnp.tile(belief[:, None], truth.shape[1])
+        """S_t and L_t: what he expects her to say, and what he believes after each message."""
+        share, indicator = literal_teacher(truth, "share"), literal_teacher(truth, "indicator")
+        literal = jnp.log(jnp.where(self.share, share, indicator))
+        unchanged = jnp.tile(belief[:, None], truth.shape[1])
 
-        def deeper(_: Array, both: tuple[Table, Table]) -> tuple[Table, Table]:
-            teacher = soft_teacher(truth, both[1], self.beta)
-            return teacher, log_student(teacher, belief, both[1])
+        def deeper(_: Array, tables: tuple[Table, Table]) -> tuple[Table, Table]:
+            teacher = soft_teacher(truth, tables[1], self.beta)
+            return teacher, log_student(teacher, belief, tables[1])
 
-        start = literal, log_student(literal, belief, unmoved)
+        start = literal, log_student(literal, belief, unchanged)
         teacher, student = jax.lax.fori_loop(0, self.depth, deeper, start)
         return jnp.exp(teacher), student
 
 
-class ExactTeacher(eqx.Module):
+class ExactTeacher(AbstractTeacher[Truth]):
     """She knows what he makes of every message, and sends only true ones."""
 
-    mind: Recursion
-    eyes: None = None
+    model: ExactModel
 
-    def read(self, candidates: Float[Array, "candidates messages"]) -> Truth:
-        return candidates > 0.5
+    def encode(self, context: Context) -> Truth:
+        return context.lexicon
 
-    def predict(self, truth: Truth, belief: Belief, message: Int[Array, ""]) -> Belief:
-        return self.mind.tables(truth, belief)[1][:, message]
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior)
 
-    def values(self, truth: Truth, target: Int[Array, ""], belief: Belief) -> Values:
-        return jnp.where(truth[target], self.mind.tables(truth, belief)[1][target], UNTRUE)
+    def values(self, encoding: Truth, target: Int[Array, ""], state: AgentState) -> Values:
+        return jnp.where(encoding[target], self.model.tables(encoding, state.belief)[1][target], UNTRUE)
+
+    def observe(self, encoding: Truth, state: AgentState, message: Int[Array, ""]) -> AgentState:
+        return AgentState(self.model.tables(encoding, state.belief)[1][:, message], active=state.active)
+
+    def message_probabilities(self, values: Values) -> MessageProbabilities:
+        """S_t+1 ∝ exp(β L_t), true messages only."""
+        return jax.nn.softmax(jnp.where(values == UNTRUE, -jnp.inf, self.model.beta * values), axis=0)
 
 
-class ExactStudent(eqx.Module):
+class ExactStudent(AbstractStudent[Truth]):
     """He takes her to be the teacher of his depth."""
 
-    mind: Recursion
-    cost: float = 0.0
-    """What a message costs."""
-    eyes: None = None
+    model: ExactModel
+    message_cost: float = 0.0
 
-    def read(self, candidates: Float[Array, "candidates messages"]) -> Truth:
-        return candidates > 0.5
+    def encode(self, context: Context) -> Truth:
+        return context.lexicon
 
-    def update(self, truth: Truth, belief: Belief, message: Int[Array, ""]) -> Belief:
-        return self.mind.tables(truth, belief)[1][:, message]
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior)
 
-    def policy(self, belief: Belief, last: Bool[Array, ""]) -> Float[Array, " actions"]:
-        waits = ~last & (jnp.max(belief) < 1 - self.cost - TIE)
-        return jnp.append(jnp.where(waits, 0, belief), waits.astype(belief.dtype))
+    def update(self, encoding: Truth, state: AgentState, message: Int[Array, ""]) -> AgentState:
+        return AgentState(self.model.tables(encoding, state.belief)[1][:, message], active=state.active)
+
+    def policy(self, state: AgentState, last: Bool[Array, ""]) -> Policy:
+        waits = ~last & (jnp.max(state.belief) < 1 - self.message_cost - TIE)
+        return jnp.append(jnp.where(waits, 0, state.belief), waits.astype(state.belief.dtype))
 
 
-def tossing(key: Key[Array, ""], values: Float[Array, " choices"]) -> Int[Array, ""]:
-    """The best choice; a toss where several are as good."""
-    likely = values >= jnp.max(values) - TIE
-    return jnp.argmax(jnp.where(likely, jax.random.uniform(key, values.shape), -1))
+def argmax_random_ties(key: Key[Array, ""], values: Float[Array, " choices"]) -> Int[Array, ""]:
+    """The best choice; one of them at random where several are tied."""
+    tied = values >= jnp.max(values) - TIE
+    return jnp.argmax(jnp.where(tied, jax.random.uniform(key, values.shape), -1))

@@ -1,4 +1,4 @@
-"""The agents that ours are compared with: a speaker and a listener without a model of each other's mind.
+"""The baselines: a speaker and a listener without a model of each other (Lazaridou et al. 2017, 2018).
 
 speaker of 2018   π(m | o*) from an LSTM that starts from the target's encoding and says one symbol; she sees no
                   distractor                                                              (Lazaridou et al. 2018)
@@ -15,51 +15,50 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from implicature.agents.student import Policy
-from implicature.agents.teacher import Values
-from implicature.nn.belief_nets import (
-    Belief,
-    Candidates,
-    Choice,
-    Dense,
-    Reading,
-    Table,
-    leaky,
-    mixed,
-    picked,
-    update,
+from implicature.agents.belief import update
+from implicature.agents.contracts import (
+    AbstractStudent,
+    AbstractTeacher,
+    AgentState,
+    MessageProbabilities,
+    Policy,
+    Values,
 )
-from implicature.nn.image_encoder import Eyes
+from implicature.games.context import Context
+from implicature.games.rules import Rules
+from implicature.nn.kernels import Index, leaky_relu, matmul, select
+from implicature.nn.likelihood import Features, Likelihood, Table
+from implicature.nn.linear import Linear
 
 
-def table_of(logits: Float[Array, "messages candidates *#games"], temperature: float) -> Reading:
+def log_probabilities(logits: Float[Array, "messages candidates *#games"], temperature: float) -> Likelihood:
     """log π(m | o) for every candidate as the target."""
     table = jax.nn.log_softmax(jnp.swapaxes(logits, 0, 1) / temperature, axis=1)
-    return Reading(table, table, table)
+    return Likelihood(table, table, table)
 
 
 class ContextFree(eqx.Module):
     """An LSTM over the vocabulary that says one symbol: a single step, from an empty cell and the start symbol, so that
     there is nothing to forget and the start symbol is the gates' bias."""
 
-    encoder: Dense
-    gates: Dense
-    out: Dense
+    encoder: Linear
+    gates: Linear
+    out: Linear
     temperature: float = eqx.field(static=True)
 
     def __init__(self, features: int, messages: int, key: Key[Array, ""], width: int, temperature: float):
         encoder, gates, out = jax.random.split(key, 3)
-        self.encoder, self.gates = Dense(features, width, encoder), Dense(width, 3 * width, gates)
-        self.out, self.temperature = Dense(width, messages, out), temperature
+        self.encoder, self.gates = Linear(features, width, encoder), Linear(width, 3 * width, gates)
+        self.out, self.temperature = Linear(width, messages, out), temperature
 
-    def __call__(self, candidates: Candidates) -> Reading:
-        hidden = leaky(self.encoder(jnp.moveaxis(candidates, -1, 0)))
+    def __call__(self, features: Features) -> Likelihood:
+        hidden = leaky_relu(self.encoder(jnp.moveaxis(features, -1, 0)))
         write, new, show = jnp.split(self.gates(hidden), 3)
         cell = jax.nn.sigmoid(write) * jnp.tanh(new)
-        return table_of(self.out(jax.nn.sigmoid(show) * jnp.tanh(cell)), self.temperature)
+        return log_probabilities(self.out(jax.nn.sigmoid(show) * jnp.tanh(cell)), self.temperature)
 
 
-def among_others(each: list[Array]) -> tuple[list[Array], list[Array]]:
+def mean_and_max_of_others(each: list[Array]) -> tuple[list[Array], list[Array]]:
     """For each of several: the mean of the others, and the largest of them."""
     total, number = sum(each), len(each)
     before, after = [each[0]], [each[-1]]
@@ -75,75 +74,82 @@ class Informed(eqx.Module):
     """The informed sender: filters across candidates, the same for every number of an embedding. Where the original had
     a weight for its one distractor, all distractors have one here for their mean and one for their largest (F-32)."""
 
-    encoder: Dense
-    filters: Dense
-    gather: Dense
-    out: Dense
+    encoder: Linear
+    filters: Linear
+    readout: Linear
+    out: Linear
     temperature: float = eqx.field(static=True)
 
     def __init__(self, features: int, messages: int, key: Key[Array, ""], width: int, filters: int, temperature: float):
-        encoder, across, gather, out = jax.random.split(key, 4)
-        self.encoder, self.filters = Dense(features, width, encoder), Dense(3, filters, across, 3.0)
-        self.gather, self.out = Dense(filters, 1, gather, 3.0), Dense(width, messages, out, 3.0)
+        encoder, across, readout, out = jax.random.split(key, 4)
+        self.encoder, self.filters = Linear(features, width, encoder), Linear(3, filters, across, 3.0)
+        self.readout, self.out = Linear(filters, 1, readout, 3.0), Linear(width, messages, out, 3.0)
         self.temperature = temperature
 
-    def __call__(self, candidates: Candidates) -> Reading:
-        embedded = self.encoder(jnp.moveaxis(candidates, -1, 0))
+    def __call__(self, features: Features) -> Likelihood:
+        embedded = self.encoder(jnp.moveaxis(features, -1, 0))
         each = [embedded[:, i] for i in range(embedded.shape[1])]
-        seen = jnp.stack([jnp.stack(one, axis=1) for one in (each, *among_others(each))])
-        maps = jax.nn.sigmoid(self.filters(seen))
-        return table_of(self.out(jax.nn.sigmoid(self.gather(maps)[0])), self.temperature)
+        inputs = jnp.stack([jnp.stack(one, axis=1) for one in (each, *mean_and_max_of_others(each))])
+        maps = jax.nn.sigmoid(self.filters(inputs))
+        return log_probabilities(self.out(jax.nn.sigmoid(self.readout(maps)[0])), self.temperature)
 
 
 class Matching(eqx.Module):
     """How well each message fits each candidate, by itself: a product of embeddings."""
 
-    encoder: tuple[Dense, Dense]
+    encoder: tuple[Linear, Linear]
     messages: Float[Array, "messages width"]
     temperature: float = eqx.field(static=True)
 
     def __init__(self, features: int, messages: int, key: Key[Array, ""], width: int, temperature: float):
         first, second, vectors = jax.random.split(key, 3)
-        self.encoder = Dense(features, width, first), Dense(width, width, second)
+        self.encoder = Linear(features, width, first), Linear(width, width, second)
         self.messages = jax.random.normal(vectors, (messages, width)) / width**0.5
         self.temperature = temperature
 
-    def __call__(self, candidates: Candidates) -> Reading:
-        embedded = self.encoder[1](leaky(self.encoder[0](jnp.moveaxis(candidates, -1, 0))))
-        table: Table = jnp.swapaxes(mixed(self.messages.T, embedded), 0, 1) / self.temperature
-        return Reading(table, table, table)
+    def __call__(self, features: Features) -> Likelihood:
+        embedded = self.encoder[1](leaky_relu(self.encoder[0](jnp.moveaxis(features, -1, 0))))
+        table: Table = jnp.swapaxes(matmul(self.messages.T, embedded), 0, 1) / self.temperature
+        return Likelihood(table, table, table)
 
 
-class Speaker(eqx.Module):
-    """She says what she says of the target; what he makes of it she does not ask."""
+class Speaker(AbstractTeacher[Likelihood]):
+    """She samples from π(m | o*, O), without modelling the listener."""
 
-    belief: ContextFree | Informed
-    """Not a belief: what she would say of each candidate. It has the name and the place of what our agents ground."""
-    eyes: Eyes | None = None
+    net: ContextFree | Informed
+    """What she would say of each candidate if it were the target."""
 
-    def read(self, candidates: Candidates) -> Reading:
-        return self.belief(candidates)
+    def encode(self, context: Context) -> Likelihood:
+        return self.net(context.features)
 
-    def predict(self, reading: Reading, belief: Belief, message: Choice) -> Belief:
-        """She expects nothing of him."""
-        return belief
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior)
 
-    def values(self, reading: Reading, target: Choice, belief: Belief) -> Values:
+    def values(self, encoding: Likelihood, target: Index, state: AgentState) -> Values:
         """log π(m | o*, O)."""
-        return picked([reading.log_likelihood[i] for i in range(len(reading.log_likelihood))], target)
+        return select([encoding.log_likelihood[i] for i in range(len(encoding.log_likelihood))], target)
+
+    def observe(self, encoding: Likelihood, state: AgentState, message: Index) -> AgentState:
+        """She has no expectation of the listener's belief: it stays the prior."""
+        return state
+
+    def message_probabilities(self, values: Values) -> MessageProbabilities:
+        return jnp.exp(values)
 
 
-class Listener(eqx.Module):
-    """He picks the candidate that the message fits, at once: he never waits."""
+class Listener(AbstractStudent[Likelihood]):
+    """He samples the candidate that the message fits, at once: he never waits."""
 
-    belief: Matching
-    eyes: Eyes | None = None
+    net: Matching
 
-    def read(self, candidates: Candidates) -> Reading:
-        return self.belief(candidates)
+    def encode(self, context: Context) -> Likelihood:
+        return self.net(context.features)
 
-    def update(self, reading: Reading, belief: Belief, message: Choice) -> Belief:
-        return update(reading.log_likelihood, belief, message)
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior)
 
-    def policy(self, belief: Belief, last: Bool[Array, ""]) -> Policy:
-        return jnp.concatenate([belief, jnp.zeros_like(belief[:1])])
+    def update(self, encoding: Likelihood, state: AgentState, message: Index) -> AgentState:
+        return AgentState(update(encoding.log_likelihood, state.belief, message), active=state.active)
+
+    def policy(self, state: AgentState, last: Bool[Array, ""]) -> Policy:
+        return jnp.concatenate([state.belief, jnp.zeros_like(state.belief[:1])])

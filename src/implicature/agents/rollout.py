@@ -1,116 +1,62 @@
-"""The one rollout: teacher and student play a game (Algorithm 1, lines 11 to 20). Training, evaluation, the page and
-the environment all call `dialogue`.
+"""The one rollout: teacher and student play a game (Algorithm 1, lines 8 to 27). Training, evaluation and the page all
+call `rollout`.
 
-The teacher keeps an estimate b_BinA of the student's belief. In training she is told his real one (`told`); in testing
-she goes by her own prediction. How she speaks and how he answers is passed in: greedily, by chance, exploring.
-
-One game, or many at once along a last axis of every array; agents who know but one game at a time are played with
-`vmap`.
-
-An agent's mind between rounds is a belief, and for most agents nothing else; `Remembering` agents keep more (`Mind`).
+The teacher keeps an estimate b_BinA of the student's belief. In training she observes his real one (`observe_belief`);
+in testing she goes by her own prediction. How she picks a message and he an action is passed in: argmax, boltzmann,
+categorical, epsilon_boltzmann.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.student import Policy
-from implicature.agents.teacher import Values
-from implicature.games.sampling import Rules
-from implicature.nn.belief_nets import Belief, Choice, chosen, one_hot
+from implicature.agents.contracts import AbstractStudent, AbstractTeacher, AgentState, Policy, Values
+from implicature.agents.perspectives import Perspectives
+from implicature.games.rules import Rules
+from implicature.nn.kernels import Index, take_one_hot
 
-Speak = Callable[[Key[Array, ""], Values], Choice]
-Answer = Callable[[Key[Array, ""], Policy], Choice]
-
-
-class Mind(eqx.Module):
-    """A belief, and what else an agent keeps from round to round."""
-
-    belief: Belief
-    kept: Any
-    live: Bool[Array, "*#games"] = eqx.field(default_factory=lambda: jnp.asarray(True))
-    """Whether the game goes on; what an agent thinks after its end does not matter."""
+MessagePolicy = Callable[[Key[Array, ""], Values], Index]
+ActionPolicy = Callable[[Key[Array, ""], Policy], Index]
+MAX_UNROLLED_ROUNDS = 4
 
 
-class Remembering(eqx.Module):
-    """An agent that keeps more than a belief: updates and predictions take a `Mind` and give one."""
-
-    @abstractmethod
-    def start(self, uniform: Belief, rules: Rules) -> Mind:
-        """Before the first word."""
-
-
-Minds = tuple[Belief | Mind, Belief | Mind, Bool[Array, "*#games"]]
-"""What she takes his belief to be, his own mind, and whether the game goes on."""
-
-
-def at_first(agent: Any, uniform: Belief, rules: Rules) -> Belief | Mind:
-    return agent.start(uniform, rules) if isinstance(agent, Remembering) else uniform
-
-
-def going_on(mind: Belief | Mind, live: Bool[Array, "*#games"]) -> Belief | Mind:
-    return Mind(mind.belief, mind.kept, live) if isinstance(mind, Mind) else mind
-
-
-def believed(mind: Belief | Mind) -> Belief:
-    return mind.belief if isinstance(mind, Mind) else mind
-
-
-def greedily(key: Key[Array, ""], values: Float[Array, "choices *#games"]) -> Choice:
+def argmax(key: Key[Array, ""], values: Float[Array, "choices *#games"]) -> Index:
     return jnp.argmax(values, axis=0)
 
 
-def by_chance(key: Key[Array, ""], chances: Float[Array, "choices *#games"]) -> Choice:
-    """One uniform number against the running sum: far cheaper than a number for each choice."""
-    running = jnp.cumsum(chances, axis=0)
-    return jnp.sum(jax.random.uniform(key, chances.shape[1:]) * running[-1] >= running[:-1], axis=0)
+def categorical(key: Key[Array, ""], probabilities: Float[Array, "choices *#games"]) -> Index:
+    """One uniform number against the cumulative sum: far cheaper than Gumbel noise for each choice."""
+    cumulative = jnp.cumsum(probabilities, axis=0)
+    return jnp.sum(jax.random.uniform(key, probabilities.shape[1:]) * cumulative[-1] >= cumulative[:-1], axis=0)
 
 
 @cache
-def softly(beta: float) -> Speak:
-    """π_A = softmax(β Q). The same function for the same β, so that it is compiled for once."""
-    return lambda key, values: by_chance(key, jax.nn.softmax(beta * values, axis=0))
+def boltzmann(beta: float) -> MessagePolicy:
+    """π_A = softmax(β Q). Cached, so that equal β is the same function and compiles once."""
+    return lambda key, values: categorical(key, jax.nn.softmax(beta * values, axis=0))
 
 
-def exploring(epsilon: Float[Array, ""], beta: float) -> Speak:
-    """Any message with chance ε, else by π_A."""
+def epsilon_boltzmann(epsilon: Float[Array, ""], beta: float) -> MessagePolicy:
+    """Any message with probability ε, else by π_A."""
 
-    def speak(key: Key[Array, ""], values: Values) -> Choice:
-        return by_chance(key, epsilon / values.shape[0] + (1 - epsilon) * jax.nn.softmax(beta * values, axis=0))
+    def speak(key: Key[Array, ""], values: Values) -> Index:
+        return categorical(key, epsilon / values.shape[0] + (1 - epsilon) * jax.nn.softmax(beta * values, axis=0))
 
     return speak
 
 
-class Views(eqx.Module):
-    """Games as each side sees them. The student's candidates stand in his own order and may be renamed."""
-
-    teacher: Float[Array, "candidates *#games features"]
-    student: Float[Array, "candidates *#games features"]
-    target: Choice
-    """Position in the teacher's order."""
-    order: Int[Array, "candidates *#games"]
-    """His j-th candidate is her order[j]-th."""
-    renaming: Int[Array, "messages *#games"] | None = None
-    """In equivalent games: the message that reaches him for each that she sends."""
-
-    def hers(self, his: Belief) -> Belief:
-        """What he believes, in her order."""
-        return jnp.sum(one_hot(len(his), self.order) * his, axis=1)
+def action_in_teacher_order(order: Int[Array, "candidates *#games"], action: Index, rules: Rules) -> Index:
+    """The student's answer as a position in the teacher's order; Ξ stays Ξ."""
+    return jnp.where(action == rules.wait, action, take_one_hot(order, action))
 
 
-def in_her_order(order: Int[Array, "candidates *#games"], action: Choice, rules: Rules) -> Choice:
-    """His answer as the number of a candidate in her order; Ξ stays Ξ."""
-    return jnp.where(action == rules.wait, action, chosen(order, action))
-
-
-class Dialogue(eqx.Module):
-    """What was said, thought and done. Candidates are in the teacher's order; rounds after the end are not `live`."""
+class Rollout(eqx.Module):
+    """What was said, believed and done, in the teacher's order; rounds after the end are not `active`."""
 
     message: Int[Array, "rounds *#games"]
     values: Float[Array, "rounds messages *#games"]
@@ -123,64 +69,74 @@ class Dialogue(eqx.Module):
     policy: Float[Array, "rounds actions *#games"]
     action: Int[Array, "rounds *#games"]
     reward: Float[Array, "rounds *#games"]
-    live: Bool[Array, "rounds *#games"]
+    active: Bool[Array, "rounds *#games"]
 
     @property
-    def gain(self) -> Float[Array, "*#games"]:
-        return jnp.sum(self.reward * self.live, axis=0)
+    def episode_return(self) -> Float[Array, "*#games"]:
+        return jnp.sum(self.reward * self.active, axis=0)
 
     @property
-    def length(self) -> Int[Array, "*#games"]:
-        """Messages sent."""
-        return jnp.sum(self.live, axis=0)
+    def n_messages(self) -> Int[Array, "*#games"]:
+        return jnp.sum(self.active, axis=0)
 
     @property
-    def found(self) -> Float[Array, "*#games"]:
+    def success(self) -> Float[Array, "*#games"]:
         """1 if the target was found."""
-        return jnp.sum((self.reward > 0) & self.live, axis=0, dtype=jnp.float32)
+        return jnp.sum((self.reward > 0) & self.active, axis=0, dtype=jnp.float32)
 
 
-def dialogue(
+Carry = tuple[AgentState, AgentState, Bool[Array, "*#games"]]
+"""The teacher's state, the student's, and whether the game goes on."""
+
+
+def rollout(
     key: Key[Array, ""],
-    teacher,
-    student,
-    views: Views,
+    teacher: AbstractTeacher,
+    student: AbstractStudent,
+    game: Perspectives,
     rules: Rules,
-    speak: Speak,
-    answer: Answer,
-    told: bool,
-    words: Int[Array, "rounds *#games"] | None = None,
-    prior: Belief | None = None,
+    speak: MessagePolicy = argmax,
+    answer: ActionPolicy = argmax,
+    *,
+    observe_belief: bool = False,
+    forced_messages: Int[Array, "rounds *#games"] | None = None,
     unroll: bool = True,
-) -> Dialogue:
-    """Play to the end. Where a person is the teacher, `words` are what she has said; -1 where she leaves it to ours.
-    `prior` is what he believes before the first, and she knows it; by default he has no preference. Rounds that
-    are not unrolled are compiled once for all: sooner ready, later done."""
-    her_reading, his_reading = teacher.read(views.teacher), student.read(views.student)
-    games = views.target.shape
-    first = jnp.full((rules.candidates, *games), 1 / rules.candidates) if prior is None else prior
+) -> Rollout:
+    """Play a game to its end. `forced_messages` replace the teacher's where they are not -1. Rounds that are not
+    unrolled compile faster and run slower."""
+    teacher_encoding, student_encoding = teacher.encode(game.teacher), student.encode(game.student)
+    games = game.target.shape
 
-    def play(state: Minds, turn: tuple[Array, Array, Array | None]) -> tuple[Minds, tuple[Array, ...]]:
-        estimate, before, live = state
-        round_key, number, given = turn
+    def play_round(carry: Carry, turn: tuple[Array, Array, Array | None]) -> tuple[Carry, tuple[Array, ...]]:
+        teacher_state, student_state, active = carry
+        round_key, round_index, forced = turn
         speak_key, answer_key = jax.random.split(round_key)
-        values = teacher.values(her_reading, views.target, estimate)
+        values = teacher.values(teacher_encoding, game.target, teacher_state)
         message = speak(speak_key, values)
-        message = message if given is None else jnp.where(given < 0, message, given)
-        heard = message if views.renaming is None else chosen(views.renaming, message)
-        after = student.update(his_reading, before, heard)
-        policy = student.policy(after, number == rules.rounds - 1)
-        action = answer(answer_key, policy)
+        message = message if forced is None else jnp.where(forced < 0, message, forced)
+        received = message if game.renaming is None else take_one_hot(game.renaming, message)
+        updated = student.update(student_encoding, student_state, received)
+        policy = student.policy(updated, round_index == rules.rounds - 1)
         # From here on everything stands in the teacher's order.
-        said = in_her_order(views.order, action, rules)
-        reward, over = rules.judge(said, views.target, number)
-        now, chances = views.hers(believed(after)), jnp.concatenate([views.hers(policy[:-1]), policy[-1:]])
-        record = message, values, believed(estimate), views.hers(believed(before)), now, chances, said, reward, live
-        estimate = now if told else teacher.predict(her_reading, estimate, message)
-        # Each round is learned from by itself, as Algorithm 1 keeps it: the belief it begins with is given.
-        live = live & ~over
-        return (going_on(estimate, live), going_on(jax.lax.stop_gradient(after), live), live), record
+        action = action_in_teacher_order(game.order, answer(answer_key, policy), rules)
+        reward, over = rules.score(action, game.target, round_index)
+        before, after = game.in_teacher_order(student_state.belief), game.in_teacher_order(updated.belief)
+        probabilities = jnp.concatenate([game.in_teacher_order(policy[:-1]), policy[-1:]])
+        record = message, values, teacher_state.belief, before, after, probabilities, action, reward, active
+        teacher_state = teacher.observe(teacher_encoding, teacher_state, message)
+        if observe_belief:
+            teacher_state = replace(teacher_state, belief=after)
+        # Each round is learned from by itself, as Algorithm 1 stores it: the belief it begins with is a constant.
+        updated = jax.lax.stop_gradient(updated)
+        active = active & ~over
+        return (replace(teacher_state, active=active), replace(updated, active=active), active), record
 
-    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds), words
-    start = at_first(teacher, first, rules), at_first(student, first, rules), jnp.ones(games, bool)
-    return Dialogue(*jax.lax.scan(play, start, turns, unroll=unroll and rules.rounds <= 4)[1])
+    start = jnp.ones(games, bool)
+    carry = (
+        replace(teacher.init_state(game.teacher, rules), active=start),
+        replace(student.init_state(game.student, rules), active=start),
+        start,
+    )
+    turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds), forced_messages
+    unrolled = unroll and rules.rounds <= MAX_UNROLLED_ROUNDS
+    return Rollout(*jax.lax.scan(play_round, carry, turns, unroll=unrolled)[1])

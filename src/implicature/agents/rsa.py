@@ -1,4 +1,4 @@
-"""Players that compute pragmatics instead of learning it. X[o, m] = 1 where m is an attribute of o.
+"""The exact recursion: pragmatics computed, not learned. X[o, m] = 1 where m is an attribute of o.
 
     S_0(m | o) ∝ X[o, m]                         literal teacher: "share"; or S_0 = X itself: "indicator"
     L_t(o | m) ∝ b(o) · S_t(m | o)               student of depth t, prior belief b
@@ -22,22 +22,22 @@ from jaxtyping import Array, Bool, Float, Int
 Truth = Bool[Array, "candidates messages"]
 Table = Float[Array, "candidates messages"]
 LogTable = Float[Array, "candidates messages"]
-"""Logarithms, −∞ for 0: at a large β a message may be rarer than any float32 and still tell who would send it."""
+"""Logarithms, −∞ for 0: at a large β a probability may underflow float32 and still be informative."""
 Belief = Float[Array, " candidates"]
 Start = Literal["share", "indicator"]
 
 TIE = 1e-5
-"""Values closer than this are the same: a choice between them is a coin toss."""
+"""Values closer than this are tied; ties are broken at random."""
 
 
-def normalised(weights: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
-    """Weights that add up to one along the axis; all zero stays all zero."""
+def normalize(weights: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
+    """Weights divided by their sum along the axis; all zero stays all zero."""
     total = jnp.sum(weights, axis=axis, keepdims=True)
     return weights / jnp.where(total > 0, total, 1)
 
 
-def below_largest(logarithms: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
-    """Logarithms less the largest along the axis, so that any of them can be raised; all −∞ stays all −∞."""
+def subtract_max(logarithms: Float[Array, "..."], axis: int) -> Float[Array, "..."]:
+    """Logarithms minus their maximum along the axis, safe to exponentiate; all −∞ stays all −∞."""
     largest = jnp.max(logarithms, axis=axis, keepdims=True)
     return logarithms - jnp.where(largest > -jnp.inf, largest, 0)
 
@@ -47,7 +47,7 @@ def literal_teacher(
 ) -> Float[Array, "candidates messages *#games"]:
     """S_0: any true message, chosen at random ("share"), or its truth value alone ("indicator")."""
     said = truth.astype(jnp.float32)
-    return normalised(said, axis=1) if start == "share" else said
+    return normalize(said, axis=1) if start == "share" else said
 
 
 def student(teacher: Table, prior: Belief, surprised: Table) -> Table:
@@ -57,13 +57,13 @@ def student(teacher: Table, prior: Belief, surprised: Table) -> Table:
 
 def log_student(teacher: LogTable, prior: Belief, surprised: Table) -> Table:
     """L_t of a teacher given in logarithms."""
-    weights = jnp.exp(below_largest(jnp.log(prior)[:, None] + teacher, axis=0))
-    return jnp.where(jnp.sum(weights, axis=0) > 0, normalised(weights, axis=0), surprised)
+    weights = jnp.exp(subtract_max(jnp.log(prior)[:, None] + teacher, axis=0))
+    return jnp.where(jnp.sum(weights, axis=0) > 0, normalize(weights, axis=0), surprised)
 
 
 def soft_teacher(truth: Truth, belief: Table, beta: float | Float[Array, ""]) -> LogTable:
     """log S_t+1."""
-    exponent = below_largest(jnp.where(truth, beta * belief, -jnp.inf), axis=1)
+    exponent = subtract_max(jnp.where(truth, beta * belief, -jnp.inf), axis=1)
     total = jnp.sum(jnp.exp(exponent), axis=1, keepdims=True)
     return exponent - jnp.log(jnp.maximum(total, 1))  # at least 1, but 0 for a candidate without attributes
 
@@ -72,7 +72,7 @@ def hard_teacher(truth: Truth, belief: Table) -> LogTable:
     """log S_t+1 for β → ∞: uniform over the true messages he understands best."""
     value = jnp.where(truth, belief, -1)
     best = truth & (value >= jnp.max(value, axis=1, keepdims=True) - TIE)
-    return jnp.log(normalised(best.astype(jnp.float32), axis=1))
+    return jnp.log(normalize(best.astype(jnp.float32), axis=1))
 
 
 class Recursion(eqx.Module):
@@ -146,5 +146,5 @@ def greedy_accuracy(truth: Truth, teacher_value: Table, belief: Table) -> Float[
     value = jnp.where(truth, teacher_value, -jnp.inf)
     said = truth & (value >= jnp.max(value, axis=1, keepdims=True) - TIE)
     likely = (belief > 0) & (belief >= jnp.max(belief, axis=0, keepdims=True) - TIE)
-    picked = normalised(likely.astype(jnp.float32), axis=0)
-    return jnp.sum(normalised(said.astype(jnp.float32), axis=1) * picked, axis=1)
+    guess = normalize(likely.astype(jnp.float32), axis=0)
+    return jnp.sum(normalize(said.astype(jnp.float32), axis=1) * guess, axis=1)

@@ -1,43 +1,43 @@
-"""The student: he updates his belief with each message and answers by it, or waits for another word.
+"""The learned student: he updates his belief with each message and answers by it, or waits for another message.
 
     w = sigmoid(slope · H(b) + offset),   π_B(o | b) = (1 − w) · b(o),   π_B(Ξ | b) = w        (section 4, F-09)
 
 In the last round there is nothing to wait for: w = 0.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from implicature.agents.teacher import entropy
-from implicature.nn.belief_nets import Belief, BeliefNet, Candidates, Choice, Reading, update
-from implicature.nn.image_encoder import Eyes
+from implicature.agents.belief import entropy, update
+from implicature.agents.contracts import AbstractStudent, AgentState, Policy
+from implicature.games.context import Context
+from implicature.games.rules import Rules
+from implicature.nn.kernels import Index
+from implicature.nn.likelihood import AbstractBeliefNet, Likelihood
 
-Policy = Float[Array, "actions *#games"]
-"""A chance for each candidate, and for waiting at the end."""
 
+class LearnedStudent(AbstractStudent[Likelihood]):
+    net: AbstractBeliefNet
+    wait_slope: Float[Array, ""]
+    wait_offset: Float[Array, ""]
 
-class Student(eqx.Module):
-    belief: BeliefNet
-    slope: Float[Array, ""]
-    offset: Float[Array, ""]
-    eyes: Eyes | None
+    def __init__(self, net: AbstractBeliefNet, slope: float = 4.0, offset: float = -2.0):
+        self.net = net
+        # Explicitly float32: a weak type would become strong in the first step and compile every program twice.
+        self.wait_slope, self.wait_offset = jnp.asarray(slope, jnp.float32), jnp.asarray(offset, jnp.float32)
 
-    def __init__(self, belief: BeliefNet, slope: float = 4.0, offset: float = -2.0, eyes: Eyes | None = None):
-        self.belief = belief
-        # Of a dtype of their own: a weak type would become a strong one in the first step, and be compiled for twice.
-        self.slope, self.offset = jnp.asarray(slope, jnp.float32), jnp.asarray(offset, jnp.float32)
-        self.eyes = eyes
+    def encode(self, context: Context) -> Likelihood:
+        return self.net(context.features)
 
-    def read(self, candidates: Candidates) -> Reading:
-        return self.belief(candidates)
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior)
 
-    def update(self, reading: Reading, belief: Belief, message: Choice) -> Belief:
-        return update(reading.log_likelihood, belief, message)
+    def update(self, encoding: Likelihood, state: AgentState, message: Index) -> AgentState:
+        return AgentState(update(encoding.log_likelihood, state.belief, message), active=state.active)
 
-    def policy(self, belief: Belief, last: Bool[Array, ""]) -> Policy:
-        # He learns to wait when unsure, not to be unsure in order to wait (F-09).
-        unsure = jax.lax.stop_gradient(entropy(belief))
-        wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.slope * unsure + self.offset))
-        return jnp.concatenate([(1 - wait) * belief, wait[None]])
+    def policy(self, state: AgentState, last: Bool[Array, ""]) -> Policy:
+        # He learns to wait when uncertain, not to be uncertain in order to wait (F-09).
+        uncertainty = jax.lax.stop_gradient(entropy(state.belief))
+        wait = jnp.where(last, 0.0, jax.nn.sigmoid(self.wait_slope * uncertainty + self.wait_offset))
+        return jnp.concatenate([(1 - wait) * state.belief, wait[None]])

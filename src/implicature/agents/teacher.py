@@ -1,9 +1,9 @@
-"""The teacher: she predicts what the student would believe after each message and values it.
+"""The learned teacher: she predicts what the student would believe after each message and values it.
 
     Q(O, o*, b, m) = value of (the predicted belief f_A(O, b, m), the target),   π_A(m | …) = softmax(β Q)   (eq. 2, 3)
 
-The value heads read what the paper's read, and how much he would believe the target (F-08), which a network of sums
-cannot find by itself when candidates are many.
+Q reads what the paper's reads, and the predicted belief in the target (F-08), which a sum of embeddings does not
+determine when candidates are many.
 """
 
 import equinox as eqx
@@ -11,73 +11,67 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from implicature.nn.belief_nets import (
-    Belief,
-    BeliefNet,
-    Candidates,
-    Choice,
-    Dense,
-    Reading,
-    chosen,
-    leaky,
-    once,
-    posterior,
-    update,
-    weighed,
-)
-from implicature.nn.image_encoder import Eyes
-
-Values = Float[Array, "messages *#games"]
+from implicature.agents.belief import Belief, entropy, posterior, update
+from implicature.agents.contracts import AbstractTeacher, AgentState, MessageProbabilities, Values
+from implicature.games.context import Context
+from implicature.games.rules import Rules
+from implicature.nn.kernels import Index, dot, leaky_relu, materialize, take_one_hot
+from implicature.nn.likelihood import AbstractBeliefNet, Likelihood
+from implicature.nn.linear import Linear
 
 
-def entropy(belief: Float[Array, "candidates *rest"]) -> Float[Array, "*rest"]:
-    return -jnp.sum(belief * jnp.log(belief + 1e-12), axis=0)
+class LearnedTeacher(AbstractTeacher[Likelihood]):
+    """A belief network and a Q head; `encode` once a game, the rest in every round."""
 
-
-class Teacher(eqx.Module):
-    """Belief network and value head; `read` once a game, the rest in every round."""
-
-    belief: BeliefNet
-    about: Dense
-    """The value head's first layer: what it reads of (target, message) in the network,"""
-    expected: Float[Array, "2 hidden"] | None
-    """and in the predicted belief: how much he would believe the target, and his entropy."""
-    out: Dense
-    eyes: Eyes | None
+    net: AbstractBeliefNet
+    q_hidden: Linear
+    """The first layer of Q, on what the network knows of (target, message),"""
+    q_belief: Float[Array, "2 hidden"] | None
+    """and on the predicted belief: its value at the target, and its entropy."""
+    q_out: Linear
+    beta: float = eqx.field(static=True)
 
     def __init__(
-        self,
-        belief: BeliefNet,
-        width: int,
-        key: Key[Array, ""],
-        reads_belief: bool = True,
-        eyes: Eyes | None = None,
+        self, net: AbstractBeliefNet, hidden: int, key: Key[Array, ""], reads_belief: bool = True, beta: float = 10.0
     ):
-        about, out = jax.random.split(key)
-        self.belief = belief
-        first = Dense(belief.about_size + 2 * reads_belief, width, about)
-        self.about = eqx.tree_at(lambda dense: dense.weight, first, first.weight[: belief.about_size])
-        self.expected = first.weight[belief.about_size :] if reads_belief else None
-        self.out = Dense(width, 1, out, 0.0)
-        self.eyes = eyes
+        hidden_key, out_key = jax.random.split(key)
+        self.net = net
+        size = net.q_feature_size
+        first = Linear(size + 2 * reads_belief, hidden, hidden_key)
+        self.q_hidden = eqx.tree_at(lambda layer: layer.weight, first, first.weight[:size])
+        self.q_belief = first.weight[size:] if reads_belief else None
+        self.q_out = Linear(hidden, 1, out_key, 0.0)
+        self.beta = beta
 
-    def read(self, candidates: Candidates) -> Reading:
-        return self.belief(candidates)
+    def encode(self, context: Context) -> Likelihood:
+        return self.net(context.features)
 
-    def predict(self, reading: Reading, belief: Belief, message: Choice) -> Belief:
-        """Her estimate of the student's belief after the message."""
-        return update(reading.log_likelihood, belief, message)
+    def init_state(self, context: Context, rules: Rules) -> AgentState:
+        return AgentState(context.prior)
 
-    def values(self, reading: Reading, target: Choice, belief: Belief, message: Choice | None = None) -> Values:
-        """Q for every message, or for one alone."""
+    def values(self, encoding: Likelihood, target: Index, state: AgentState) -> Values:
+        return self.q_values(encoding, target, state.belief)
+
+    def observe(self, encoding: Likelihood, state: AgentState, message: Index) -> AgentState:
+        return AgentState(self.predict(encoding, state.belief, message), active=state.active)
+
+    def message_probabilities(self, values: Values) -> MessageProbabilities:
+        return jax.nn.softmax(self.beta * values, axis=0)
+
+    def predict(self, encoding: Likelihood, belief: Belief, message: Index) -> Belief:
+        """f_A(O, b, m): the student's belief after the message, as she expects it."""
+        return update(encoding.log_likelihood, belief, message)
+
+    def q_values(self, encoding: Likelihood, target: Index, belief: Belief, message: Index | None = None) -> Values:
+        """Q of every message, or of one alone."""
         if message is None:
-            expected = posterior(reading.log_likelihood, belief)
+            expected = posterior(encoding.log_likelihood, belief)
         else:
-            expected = self.predict(reading, belief, message)[:, None]
-        hidden = self.belief.about(self.about, reading, target, expected, message)
-        found = jnp.zeros(())
-        if self.expected is not None:
-            found = chosen(jnp.swapaxes(expected, 0, 1), target)
-            to_found, to_entropy = self.expected.reshape(2, -1, *[1] * found.ndim)
-            hidden = hidden + to_found * found + to_entropy * entropy(expected)
-        return once(found + weighed(self.out.weight[:, 0], leaky(hidden)) + self.out.bias)
+            expected = self.predict(encoding, belief, message)[:, None]
+        hidden = self.net.q_features(self.q_hidden, encoding, target, expected, message)
+        at_target = jnp.zeros(())
+        if self.q_belief is not None:
+            at_target = take_one_hot(jnp.swapaxes(expected, 0, 1), target)
+            target_weight, entropy_weight = self.q_belief.reshape(2, -1, *[1] * at_target.ndim)
+            hidden = hidden + target_weight * at_target + entropy_weight * entropy(expected)
+        return materialize(at_target + dot(self.q_out.weight[:, 0], leaky_relu(hidden)) + self.q_out.bias)

@@ -1,129 +1,119 @@
-"""Which configs can be trained: every field in its range, all of it small enough for memory. And the config of a run's
-folder, which anybody may have edited."""
+"""Checks of a config: types and ranges, flags that do not apply, sizes that do not fit into memory."""
 
-import json
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Callable
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from implicature.files import read_text
-from implicature.games.sampling import Rules
+from implicature.games.rules import Rules
 from implicature.spaces import Space
-from implicature.training.config import Config
+from implicature.training.config import GROUPS, Config, Range
 
-MOST: dict[str, int] = {
-    "phases": 1_000, "iterations": 10**9, "pretraining": 10**9, "batch": 2**16, "seeds": 1_000, "width": 1_024,
-    "depth": 100, "replay": 10_000, "target_update": 10**9, "train_games": 10**8,
-}  # fmt: skip
-"""Beyond it a number is a slip of the hand."""
-STRONGEST = 1e6
-"""Of weights and of rationality: float32 holds its exponential differences, and nobody needs more."""
-MOST_CELLS = 200_000_000
+MAX_CELLS = 200_000_000
 """Numbers in the largest array of an iteration: almost a gigabyte."""
-MOST_CONFIG = 100_000
-"""Bytes of a config."""
+
+HINTS: dict[str, Any] = {
+    name: hint for kind in GROUPS.values() for name, hint in get_type_hints(kind, include_extras=True).items()
+}
+
+
+def parts(hint: Any) -> tuple[Any, Range | None, bool]:
+    """The plain type of a hint, its range, and whether it may be None."""
+    if get_origin(hint) in (Union, UnionType):
+        options = [one for one in get_args(hint) if one is not type(None)]
+        plain, bounds, _ = parts(options[0])
+        return plain, bounds, len(options) < len(get_args(hint))
+    if hasattr(hint, "__metadata__"):
+        return hint.__origin__, hint.__metadata__[0], False
+    return hint, None, False
+
+
+def flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def check_value(name: str, value: Any) -> None:
+    """Raise an error where a value is not of its field's type or range."""
+    plain, bounds, optional = parts(HINTS[name])
+    if value is None and optional:
+        return
+    check_type(name, value, plain)
+    if bounds is not None and not bounds.contains(value):
+        start = "above" if bounds.low_excluded else "from"
+        raise ValueError(f"{flag(name)} is {value:,}: give a number {start} {bounds.low:,g} to {bounds.high:,g}.")
+
+
+def check_type(name: str, value: Any, kind: Any) -> None:
+    options = get_args(kind)
+    if get_origin(kind) is Literal:
+        if value not in options:
+            raise ValueError(f"{flag(name)} is {value!r:.60}: choose one of {', '.join(options)}.")
+    elif get_origin(kind) is tuple:
+        numbers = list(value) if isinstance(value, tuple | list) else []
+        if len(numbers) != len(options) or not all(type(one) in (int, float) for one in numbers):
+            raise ValueError(f"{flag(name)} is {value!r:.60}: give {len(options)} numbers.")
+    elif not (type(value) is kind or (kind is float and type(value) is int and abs(value) < 2**53)):
+        names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+        raise ValueError(f"{flag(name)} is {value!r:.60}: give {names[kind]}.")
+
+
+BASELINE_ONLY = ("entropy_bonus", "temperature")
+PRAGMATIC_ONLY = (
+    "rounds", "network", "layers", "likelihood", "lapse_rate", "freeze_semantics", "q_hidden", "q_reads_belief",
+    "grounding_target", "first_learner", "beta", "epsilon", "gamma", "obverter_weight", "calibration_alpha",
+    "replay_batches", "target_update",
+)  # fmt: skip
+IGNORED: list[tuple[Callable[[Config], bool], tuple[str, ...], str]] = [
+    (lambda c: c.method.method == "pragmatic", (*BASELINE_ONLY, "filters"), "--method pragmatic"),
+    (lambda c: c.method.method == "la-2018", ("filters",), "--method la-2018"),
+    (lambda c: c.method.method == "la-2017", PRAGMATIC_ONLY, "--method la-2017"),
+    (lambda c: c.method.method == "la-2018", PRAGMATIC_ONLY, "--method la-2018"),
+    (lambda c: c.network.network == "deep-sets", ("freeze_semantics",), "--network deep-sets"),
+    (lambda c: not c.grounding.grounded, ("grounding_target", "freeze_semantics"), "--no-grounded"),
+    (lambda c: c.game.space is not None, ("game",), "--space"),
+    (lambda c: c.encoder.encoder == "none", ("images",), "--encoder none"),
+    (lambda c: c.game.rounds == 1, ("gamma", "target_update"), "--rounds 1"),
+]
+"""When which settings have no effect."""
+
+
+def check_ignored(config: Config) -> None:
+    """Raise an error for a setting that was changed and has no effect with the others."""
+    values, defaults = config.flat(), Config().flat()
+    for when, names, because in IGNORED:
+        for name in names:
+            if values[name] not in (defaults[name], None) and when(config):
+                raise ValueError(f"{flag(name)} has no effect with {because}: leave out one of them.")
 
 
 def check_config(config: Config) -> None:
-    """Raise a sentence for what cannot be trained."""
-    for name, most in MOST.items():
-        # The exchange network's first round is always there.
-        least = 0 if name in ("phases", "pretraining") or (name, config.network) == ("depth", "paper") else 1
-        asked = f"--{name.replace('_', '-')} {getattr(config, name)}"
-        if getattr(config, name) < least:
-            raise ValueError(f"{asked} is too small: ask for {least} or more.")
-        if getattr(config, name) > most:
-            raise ValueError(f"{asked} is too large: ask for {most:,} or fewer.")
-    if not 0 < config.instances <= 1:
-        raise ValueError(f"A share of {config.instances} instances is not in (0, 1]: 0.7 leaves 30 % unseen.")
-    if not 0 < config.learning_rate < 1:
-        raise ValueError(f"A learning rate of {config.learning_rate} is not in (0, 1): 0.003 is usual here.")
-    if not 0 <= config.weight_decay <= 10:
-        raise ValueError(f"A weight decay of {config.weight_decay} is not in [0, 10]: 0 leaves weights alone.")
-    if not 0 <= config.lapse < 1:
-        raise ValueError(f"A lapse of {config.lapse} is not in [0, 1): it is the chance of a message that is anything.")
-    if not 0 <= config.gamma <= 1:
-        raise ValueError(f"A discount of {config.gamma} is not in [0, 1]: 1 counts later rewards in full.")
-    if len(config.epsilon) != 2 or not all(1e-6 <= chance <= 1 for chance in config.epsilon):
+    """Raise an error for what cannot be trained."""
+    for name, value in config.flat().items():
+        check_value(name, value)
+    if config.network.layers < 1 and config.network.network == "exchange" and config.method.method == "pragmatic":
+        raise ValueError("--layers is 0: the exchange network has 1 or more.")
+    if not all(1e-6 <= probability <= 1 for probability in config.method.epsilon):
         raise ValueError(
-            "--epsilon takes two chances from 0.000001 to 1: of exploring at the start and at the end, 0.95 0.05."
+            "--epsilon takes two probabilities from 0.000001 to 1: of exploring at the start and the end, 0.95 0.05."
         )
-    if not 1 / STRONGEST <= config.temperature <= STRONGEST:
-        raise ValueError(
-            f"A temperature of {config.temperature} is not from {1 / STRONGEST:g} to {STRONGEST:g}: "
-            "1 leaves scores as they are."
-        )
-    if config.pictures is not None and config.sight == "symbols":
-        raise ValueError("With --sight symbols nobody sees --pictures: leave out one of them.")
-    if config.method != "pragmatic" and config.rounds != 1:
-        raise ValueError(f"The agents of {config.method} have one message a game: leave --rounds at 1.")
-    for name in ("beta", "obverter", "calibration", "entropy"):
-        if (value := getattr(config, name)) is not None and not 0 <= value <= STRONGEST:
-            raise ValueError(f"--{name} {value} is not a number from 0 to {STRONGEST:,.0f}: choose one that is.")
-    for name in ("seed", "split"):
-        if not 0 <= getattr(config, name) < 2**31 - config.seeds:
-            raise ValueError(f"--{name} {getattr(config, name)} is not a seed: take one from 0 to 2 billion.")
-    Rules(2 if config.candidates is None else config.candidates, config.rounds, config.message_cost)
+    Rules(2 if config.game.candidates is None else config.game.candidates, config.game.rounds, config.game.message_cost)
 
 
 def check_size(config: Config, candidates: int, space: Space) -> None:
-    """Raise a sentence for what would fill the memory, before anything does."""
-    messages = space.table.shape[1]
-    games = config.batch * (candidates if config.every_target else 1)
-    arrays = [games * candidates * messages * config.width]
-    arrays.append(config.seeds * config.replay * games * config.rounds * candidates)
-    arrays.append(config.seeds * config.depth * (16 * config.width**2 + config.width * messages))
-    if space.pictures is not None and config.sight != "symbols":
-        arrays.append(config.batch * candidates * space.pictures[0, 0].size)
-    if max(arrays) > MOST_CELLS:
+    """Raise an error for what would fill the memory, before anything does."""
+    messages, width = space.table.shape[1], config.network.width or 1
+    optimiser = config.optimiser
+    games = optimiser.candidate_sets * (candidates if optimiser.all_targets else 1)
+    exchange = config.method.method == "pragmatic" and config.network.network == "exchange"
+    cell_width = width if exchange else max(1, width // 4)
+    arrays = [
+        games * candidates * messages * cell_width,
+        optimiser.seeds * config.method.replay_batches * games * config.game.rounds * candidates,
+        optimiser.seeds * config.network.layers * (16 * cell_width**2 + cell_width * messages),
+    ]
+    if space.images is not None and config.encoder.encoder != "none":
+        arrays.append(optimiser.candidate_sets * candidates * space.images[0, 0].size)
+    if max(arrays) > MAX_CELLS:
         raise ValueError(
-            f"Batches of {config.batch:,} sets of {candidates:,} candidates with {messages:,} messages do not fit into "
-            "memory as they are to be trained: ask for a smaller --batch, --width or --replay, or fewer --seeds."
+            f"Batches of {optimiser.candidate_sets:,} sets of {candidates:,} candidates with {messages:,} messages do "
+            "not fit into memory: ask for a smaller --candidate-sets, --width or --replay-batches, or fewer --seeds."
         )
-
-
-def of_kind(value: Any, hint: Any) -> bool:
-    """Whether what JSON holds is of a field's type; a whole number will do for any number."""
-    if get_origin(hint) is UnionType:
-        return any(of_kind(value, one) for one in get_args(hint))
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if get_origin(hint) is tuple:
-        kinds = get_args(hint)
-        return isinstance(value, list) and len(value) == len(kinds) and all(map(of_kind, value, kinds))
-    return type(value) is hint or (hint is float and type(value) is int and abs(value) < 2**53)
-
-
-def in_kind(value: Any, hint: Any) -> Any:
-    """The same value in the type that its field has."""
-    if get_origin(hint) is tuple:
-        return tuple(map(in_kind, value, get_args(hint)))
-    return float(value) if type(value) is int and float in (hint, *get_args(hint)) else value
-
-
-def read_config(folder: Path) -> Config:
-    """The config of a run folder; a sentence where it is none."""
-    path = folder / "config.json"
-    if not path.exists():
-        raise ValueError(f"{folder} is not a run: it has no config.json. `implicature train` makes one.")
-    try:
-        values: dict[str, Any] = json.loads(read_text(path, MOST_CONFIG))["config"]
-        if not isinstance(values, dict):
-            raise TypeError
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError(f"{path} cannot be read as the config of a run.") from None
-    if unknown := values.keys() - asdict(Config()).keys():
-        raise ValueError(f"{path} has settings that this version does not know: {', '.join(sorted(unknown))[:200]}.")
-    for name, hint in get_type_hints(Config).items():
-        if name not in values or of_kind(values[name], hint):
-            continue
-        kind = f"none of {', '.join(get_args(hint))}" if get_origin(hint) is Literal else "not of its kind"
-        raise ValueError(f"{path} has {repr(values[name])[:60]} for {name}, which is {kind}.")
-    kinds = get_type_hints(Config)
-    config = Config(**{name: in_kind(value, kinds[name]) for name, value in values.items()})
-    try:
-        check_config(config)
-    except ValueError as problem:
-        raise ValueError(f"{path}: {problem}") from None
-    return config

@@ -1,100 +1,86 @@
-"""The two agents' losses (Algorithm 1, lines 25 to 36). Indices end in _tm1 before the message and _t after it.
+"""The two agents' losses (Algorithm 1, lines 29 to 38). Indices end in _tm1 before the message and _t after it.
 
 teacher   ξ = r_t + γ · max_m Q'(O, o*, b_t, m),   L = (ξ − Q(O, o*, b_tm1, m_tm1))² + λ H(b_t, f_A(O, b_tm1, m_tm1))
 student   J = mean over rounds of  log π_B(a_t) · (R_t − baseline_t),   R_t = Σ_k≥t γ^(k−t) r_k              (REINFORCE)
 
-π_B is whether he answers at all, and what he answers by his belief. Being right counts b(a)^−α: with α = 0 as written,
-when the best student is sure of his best guess, and what he is sure of she cannot learn to use otherwise in the next
-phase; with α > 0 the best belief is the posterior to the power 1/α, itself for α = 1 (F-18). He learns from the one
-answer that he gave, or, shown the target at the end, from every answer that he might have given (F-19).
+π_B is whether he answers at all, and what he answers by his belief. A right answer counts b(a)^−α (F-18). With α = 0,
+as written, the optimal student is deterministic, which leaves the teacher no gradient towards another protocol in the
+next phase; with α > 0 the optimal belief is the posterior to the power 1/α, itself for α = 1. Credit is assigned from
+the sampled answer, or in expectation over all answers, given the target (F-19).
 """
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float
 
-from implicature.agents.rollout import Dialogue
-from implicature.agents.teacher import Teacher
-from implicature.nn.belief_nets import Choice, chosen
+from implicature.agents.rollout import Rollout
+from implicature.agents.teacher import LearnedTeacher
+from implicature.nn.kernels import Index, take_one_hot
+from implicature.training.replay import Transition
 
-LEAST = 0.02
-"""The smallest belief by which being right is divided."""
-
-
-class Transition(eqx.Module):
-    """Rounds as the replay buffer keeps them."""
-
-    candidates: Int[Array, "candidates *#games"]
-    target: Int[Array, "*#games"]
-    b_tm1: Float[Array, "candidates *#games"]
-    m_tm1: Int[Array, "*#games"]
-    b_t: Float[Array, "candidates *#games"]
-    r_t: Float[Array, "*#games"]
-    discount_t: Float[Array, "*#games"]
-    """γ where the game goes on, 0 at its end."""
-    live: Bool[Array, "*#games"]
+MIN_BELIEF = 0.02
+"""Beliefs are clipped here before division."""
 
 
 def teacher_loss(
-    teacher: Teacher, target_teacher: Teacher | None, seen: Transition, features: Array, obverter: float
+    teacher: LearnedTeacher, target_network: LearnedTeacher | None, batch: Transition, features: Array, weight: float
 ) -> tuple[Float[Array, "*#games"], dict[str, Array]]:
     """L_Q + λ L_Obv of each transition. Without a target network the game always ends here: ξ = r."""
-    reading = teacher.read(features)
-    q_tm1 = teacher.values(reading, seen.target, seen.b_tm1, seen.m_tm1)[0]
-    xi = seen.r_t
-    if target_teacher is not None:
-        q_t = target_teacher.values(target_teacher.read(features), seen.target, seen.b_t)
-        xi = xi + seen.discount_t * jnp.max(q_t, axis=0)
+    encoding = teacher.net(features)
+    q_tm1 = teacher.q_values(encoding, batch.target, batch.b_tm1, batch.m_tm1)[0]
+    xi = batch.r_t
+    if target_network is not None:
+        q_t = target_network.q_values(target_network.net(features), batch.target, batch.b_t)
+        xi = xi + batch.discount_t * jnp.max(q_t, axis=0)
     q_loss = (jax.lax.stop_gradient(xi) - q_tm1) ** 2
-    predicted = teacher.predict(reading, seen.b_tm1, seen.m_tm1)
-    obverter_loss = -jnp.sum(seen.b_t * jnp.log(predicted + 1e-9), axis=0)
-    return seen.live * (q_loss + obverter * obverter_loss), {"q_loss": q_loss, "obverter_loss": obverter_loss}
+    predicted = teacher.predict(encoding, batch.b_tm1, batch.m_tm1)
+    obverter_loss = -jnp.sum(batch.b_t * jnp.log(predicted + 1e-9), axis=0)
+    return batch.active * (q_loss + weight * obverter_loss), {"q_loss": q_loss, "obverter_loss": obverter_loss}
 
 
-def returns(played: Dialogue, gamma: float) -> Float[Array, "rounds *#games"]:
+def returns(played: Rollout, gamma: float) -> Float[Array, "rounds *#games"]:
     """R_t of every round; rewards after the end do not count."""
 
-    def back(later: Array, reward: Array) -> tuple[Array, Array]:
+    def step(later: Array, reward: Array) -> tuple[Array, Array]:
         return (now := reward + gamma * later), now
 
-    return jax.lax.scan(back, jnp.zeros(played.reward.shape[1:]), played.reward * played.live, reverse=True)[1]
+    return jax.lax.scan(step, jnp.zeros(played.reward.shape[1:]), played.reward * played.active, reverse=True)[1]
 
 
-def baseline(played: Dialogue, later: Float[Array, "rounds ..."], cost: float) -> Float[Array, "rounds *#games"]:
-    """What he expects by his own belief: Σ_o π(o) b(o), and `later` where he waits (F-13). Whatever it is, it does not
-    depend on the action, so it takes out noise and adds no bias."""
+def baseline(played: Rollout, later: Float[Array, "rounds ..."], cost: float) -> Float[Array, "rounds *#games"]:
+    """The return that he expects by his own belief: Σ_o π(o) b(o), and `later` where he waits (F-13). It does not
+    depend on the action, so it reduces variance without bias."""
     answers, wait = played.policy[:, :-1], played.policy[:, -1]
     return jax.lax.stop_gradient(jnp.sum(answers * played.after, axis=1) + wait * later - cost)
 
 
-def one_answer(played: Dialogue, target: Choice, calibration: float) -> Float[Array, "rounds *#games"]:
-    """What he learns of his belief from the one answer that he gave: Algorithm 1 as written."""
+def sampled_credit(played: Rollout, target: Index, alpha: float) -> Float[Array, "rounds *#games"]:
+    """The score function of his belief from the sampled answer: Algorithm 1 as written."""
     answers = played.after
     answered = played.action < answers.shape[1]
-    own = jax.vmap(chosen)(jnp.append(answers, jnp.ones_like(answers[:, :1]), axis=1), played.action)
-    right = (played.reward > 0) * jnp.maximum(own, LEAST) ** -calibration
-    expected = jnp.sum(answers**2 * jnp.maximum(answers, LEAST) ** -calibration, axis=1)
+    own = jax.vmap(take_one_hot)(jnp.append(answers, jnp.ones_like(answers[:, :1]), axis=1), played.action)
+    right = (played.reward > 0) * jnp.maximum(own, MIN_BELIEF) ** -alpha
+    expected = jnp.sum(answers**2 * jnp.maximum(answers, MIN_BELIEF) ** -alpha, axis=1)
     return jnp.log(own + 1e-9) * jax.lax.stop_gradient(answered * (right - expected))
 
 
-def every_answer(played: Dialogue, target: Choice, calibration: float) -> Float[Array, "rounds *#games"]:
-    """The same for all the answers that he might give, each by its chance: the mean of the above, without its noise."""
-    own = jax.vmap(lambda belief: chosen(belief, target))(played.after)
-    return jnp.log(own + 1e-9) * jax.lax.stop_gradient(own * jnp.maximum(own, LEAST) ** -calibration)
+def expected_credit(played: Rollout, target: Index, alpha: float) -> Float[Array, "rounds *#games"]:
+    """Its expectation over his answers, without sampling noise."""
+    own = jax.vmap(lambda belief: take_one_hot(belief, target))(played.after)
+    return jnp.log(own + 1e-9) * jax.lax.stop_gradient(own * jnp.maximum(own, MIN_BELIEF) ** -alpha)
 
 
-Lesson = Callable[[Dialogue, Choice, float], Float[Array, "rounds *#games"]]
-LESSONS: dict[str, Lesson] = {"one": one_answer, "every": every_answer}
+CreditAssignment = Callable[[Rollout, Index, float], Float[Array, "rounds *#games"]]
+CREDIT_ASSIGNMENT: dict[str, CreditAssignment] = {"sampled": sampled_credit, "expected": expected_credit}
 
 
 def student_loss(
-    played: Dialogue, target: Choice, advantage: Float[Array, "rounds *#games"], calibration: float, lesson: Lesson
+    played: Rollout, target: Index, advantage: Float[Array, "rounds *#games"], alpha: float, credit: CreditAssignment
 ) -> Float[Array, "*#games"]:
-    """−J of each game. Whether to answer is learned from the gain; what to answer from whether it was right."""
+    """−J of each game. Whether to answer is learned from the return; what to answer from whether it was right."""
     wait = played.policy[:, -1]
     decided = jnp.log(jnp.where(played.action < played.after.shape[1], 1 - wait, wait) + 1e-9)
-    each = decided * jax.lax.stop_gradient(advantage) + lesson(played, target, calibration)
-    return -jnp.sum(each * played.live, axis=0) / played.length
+    each = decided * jax.lax.stop_gradient(advantage) + credit(played, target, alpha)
+    return -jnp.sum(each * played.active, axis=0) / played.n_messages

@@ -1,7 +1,7 @@
-"""A batch in parts, each played on a processor of its own, so that they need not share every small operation.
+"""Data parallelism: a batch in shards, one for each JAX device; gradients are averaged.
 
-All processors know the same agents. Each plays and remembers games of its own; gradients are averaged. One processor is
-the plain program.
+All devices hold the same agents. Each plays games of its own and has a replay buffer of its own. With one device this
+is the plain program.
 """
 
 from collections.abc import Callable
@@ -14,80 +14,80 @@ import jax
 from jax.flatten_util import ravel_pytree
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
-PART = "part"
-OWN_LOOPS: dict[str, Any] = {
+AXIS = "shard"
+COMPILER_OPTIONS: dict[str, Any] = {
     "compiler_options": {
         "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
         "xla_cpu_prefer_vector_width": 512,
     }
 }
-"""On a CPU XLA hands matrix products to a library, and by default what stands around them, too, where its own loops are
-faster. Other processors do not heed it."""
+"""XLA:CPU hands matrix products to a library, by default together with the elementwise operations around them, where
+its own loops are faster. Other backends ignore these options."""
 
 
-def processors(batch: int) -> int:
-    """How many of those that JAX knows can have equal parts of a batch."""
+def n_shards(batch: int) -> int:
+    """How many of the local devices can have equal shards of a batch."""
     return gcd(batch, jax.local_device_count())
 
 
 @cache
 def _mesh(number: int) -> Mesh:
-    return jax.make_mesh((number,), (PART,), (AxisType.Auto,))
+    return jax.make_mesh((number,), (AXIS,), (AxisType.Auto,))
 
 
-def _shares(tree: Any) -> Any:
-    """All have all of it, but for replay buffers (pairs × batches × sets): each has sets of its own."""
+def _specs(tree: Any) -> Any:
+    """Everything is replicated but replay buffers (pairs × batches × candidate sets), which are sharded by set."""
 
-    def share(path: tuple[Any, ...], leaf: Any) -> PartitionSpec:
-        mine = any(getattr(step, "name", "") == "replay" for step in path)
-        return PartitionSpec(None, None, PART) if mine else PartitionSpec()
+    def spec(path: tuple[Any, ...], leaf: Any) -> PartitionSpec:
+        own = any(getattr(step, "name", "") == "replay" for step in path)
+        return PartitionSpec(None, None, AXIS) if own else PartitionSpec()
 
-    return jax.tree_util.tree_map_with_path(share, tree)
+    return jax.tree_util.tree_map_with_path(spec, tree)
 
 
-def placed(tree: Any, batch: int) -> Any:
-    """The arrays of a tree where the processors will look for them."""
-    if (number := processors(batch)) == 1:
+def shard(tree: Any, batch: int) -> Any:
+    """Put the arrays of a tree on the devices that will use them."""
+    if (number := n_shards(batch)) == 1:
         return tree
     arrays, rest = eqx.partition(tree, eqx.is_array)
-    where = jax.tree.map(lambda share: NamedSharding(_mesh(number), share), _shares(arrays))
-    return eqx.combine(jax.device_put(arrays, where), rest)
+    shardings = jax.tree.map(lambda spec: NamedSharding(_mesh(number), spec), _specs(arrays))
+    return eqx.combine(jax.device_put(arrays, shardings), rest)
 
 
-def over_parts(function: Callable[..., tuple[Any, Any]], batch: int) -> Callable[..., tuple[Any, Any]]:
-    """`state, info = function(state, *shared)` on every processor at once, each with its own part of the state."""
-    if (number := processors(batch)) == 1:
+def over_shards(function: Callable[..., tuple[Any, Any]], batch: int) -> Callable[..., tuple[Any, Any]]:
+    """`state, metrics = function(state, *shared)` on every device at once, each with its own shard of the state."""
+    if (number := n_shards(batch)) == 1:
         return function
 
-    def together(state: Any, *shared: Any) -> tuple[Any, Any]:
+    def sharded(state: Any, *shared: Any) -> tuple[Any, Any]:
         arrays, rest = eqx.partition((state, *shared), eqx.is_array)
 
-        def part(*arrays: Any) -> tuple[Any, Any]:
-            state, info = function(*eqx.combine(arrays, rest))
-            return eqx.filter(state, eqx.is_array), info
+        def one_shard(*arrays: Any) -> tuple[Any, Any]:
+            state, metrics = function(*eqx.combine(arrays, rest))
+            return eqx.filter(state, eqx.is_array), metrics
 
-        specs = _shares(arrays)
+        specs = _specs(arrays)
         whole = jax.shard_map(
-            part, mesh=_mesh(number), in_specs=specs, out_specs=(specs[0], PartitionSpec()), check_vma=False
+            one_shard, mesh=_mesh(number), in_specs=specs, out_specs=(specs[0], PartitionSpec()), check_vma=False
         )
-        state, info = whole(*arrays)
-        return eqx.combine(state, rest[0]), info
+        state, metrics = whole(*arrays)
+        return eqx.combine(state, rest[0]), metrics
 
-    return together
-
-
-def in_parts() -> bool:
-    return PART in jax.sharding.get_abstract_mesh().manual_axes
+    return sharded
 
 
-def mean_over_parts(tree: Any) -> Any:
-    """As one array: what passes between processors passes once."""
-    if not in_parts():
+def is_sharded() -> bool:
+    return AXIS in jax.sharding.get_abstract_mesh().manual_axes
+
+
+def mean_over_shards(tree: Any) -> Any:
+    """As one array: one transfer between devices."""
+    if not is_sharded():
         return tree
     flat, shaped = ravel_pytree(tree)
-    return shaped(jax.lax.pmean(flat, PART))
+    return shaped(jax.lax.pmean(flat, AXIS))
 
 
-def own_key(key: jax.Array) -> jax.Array:
-    """Another key on each processor."""
-    return jax.random.fold_in(key, jax.lax.axis_index(PART)) if in_parts() else key
+def fold_in_shard(key: jax.Array) -> jax.Array:
+    """Another key on each device."""
+    return jax.random.fold_in(key, jax.lax.axis_index(AXIS)) if is_sharded() else key

@@ -1,5 +1,5 @@
-"""TensorBoard's events, each on disk as soon as it is told. No thread of its own writes them: one that does can hang
-for ever when Ctrl-C comes between two of its steps."""
+"""TensorBoard events, each flushed at once. No background thread: tensorboardX's hangs for ever when Ctrl-C comes
+between two of its steps."""
 
 import time
 from pathlib import Path
@@ -9,18 +9,18 @@ from tensorboardX.proto.event_pb2 import Event, SessionLog  # pyright: ignore[re
 from tensorboardX.proto.summary_pb2 import Summary  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Events:
+class EventWriter:
     def __init__(self, folder: Path, step: int):
         folder.mkdir(exist_ok=True)
         self._writer = EventsWriter(str(folder / "events"), f".{time.time_ns()}")
-        # TensorBoard then hides what was told of later steps before a stop.
-        self._tell(Event(wall_time=time.time(), step=step, session_log=SessionLog(status=SessionLog.START)))
+        # TensorBoard then hides later steps that were written before an interruption.
+        self._write(Event(wall_time=time.time(), step=step, session_log=SessionLog(status=SessionLog.START)))
 
     def scalar(self, name: str, value: float, step: int) -> None:
         summary = Summary(value=[Summary.Value(tag=name, simple_value=value)])
-        self._tell(Event(wall_time=time.time(), step=step, summary=summary))
+        self._write(Event(wall_time=time.time(), step=step, summary=summary))
 
-    def _tell(self, event: Event) -> None:
+    def _write(self, event: Event) -> None:
         self._writer.write_event(event)
         self._writer.flush()
 

@@ -1,0 +1,61 @@
+"""The likelihood P(m | o, O) of every message for every candidate, as a belief network gives it.
+
+softmax   P(m | o) = exp(logit[o, m]) / Σ_m' exp(logit[o, m'])     messages compete for each candidate     (F-06)
+sigmoid   P(m | o) = σ(logit[o, m])                                each message by itself (appendix B)
+lapse     P'(m | o) = (1 − λ) P(m | o) + λ / M                     (F-15)
+"""
+
+from abc import abstractmethod
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from implicature.nn.kernels import Index
+from implicature.nn.linear import Linear
+
+Features = Float[Array, "candidates *#games features"]
+Table = Float[Array, "candidates messages *#games"]
+LikelihoodKind = Literal["softmax", "sigmoid"]
+
+
+class Likelihood(eqx.Module):
+    """What a belief network computes from the candidates before any message."""
+
+    log_likelihood: Table
+    """With lapses: what beliefs are updated with."""
+    literal: Table
+    """Without lapses and without what training on games has added: what Bayesian pretraining trains."""
+    embedding: Float[Array, "..."]
+    """What `q_features` reads: a vector for each candidate (deep sets) or for each cell (exchange)."""
+
+
+def likelihood(logits: Table, literal: Table, embedding: Array, kind: LikelihoodKind, lapse_rate: float) -> Likelihood:
+    """Logits to log P(m | o, O). With lapses, a message that fits no candidate leaves the prior unchanged whatever the
+    network's logits are; this keeps a grounded protocol grounded (F-15)."""
+
+    def log_p(logits: Table) -> Table:
+        return jax.nn.log_softmax(logits, axis=1) if kind == "softmax" else jax.nn.log_sigmoid(logits)
+
+    with_lapse = jnp.log((1 - lapse_rate) * jnp.exp(log_p(logits)) + lapse_rate / logits.shape[1] + 1e-12)
+    return Likelihood(with_lapse, log_p(literal), embedding)
+
+
+class AbstractBeliefNet(eqx.Module):
+    """A network from candidates to likelihoods, with features for the teacher's Q. A network of your own goes here."""
+
+    @property
+    @abstractmethod
+    def q_feature_size(self) -> int: ...
+
+    @abstractmethod
+    def __call__(self, features: Features) -> Likelihood: ...
+
+    @abstractmethod
+    def q_features(
+        self, layer: Linear, encoding: Likelihood, target: Index, expected: Table, message: Index | None
+    ) -> Float[Array, "hidden messages *#games"]:
+        """The first layer of Q applied to what the network knows of (target, message): for every message, or for one.
+        `expected` is the predicted belief after each message."""

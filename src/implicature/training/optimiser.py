@@ -1,0 +1,58 @@
+"""Adam with warm-up, cosine decay, gradient clipping and, where asked for, weight decay.
+
+Every learner follows one law, `state, metrics = step(key, state)`.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from implicature.training.config import OptimiserConfig
+from implicature.training.sharding import mean_over_shards
+
+Metrics = dict[str, Float[Array, ""]]
+Step = Callable[[Key[Array, ""], PyTree], tuple[PyTree, Metrics]]
+FINAL_RATE = 0.02
+
+
+class Learner(eqx.Module):
+    """A model with its optimiser's state and its iteration."""
+
+    model: PyTree
+    adam: optax.OptState
+    iteration: Int[Array, ""]
+
+
+def optimiser(config: OptimiserConfig, iterations: int, learning_rate: float) -> optax.GradientTransformation:
+    # Warm-up: the deep-sets network's large message vectors do not survive Adam's first full steps (F-11).
+    low = FINAL_RATE * learning_rate
+    rate = optax.warmup_cosine_decay_schedule(low, learning_rate, max(1, iterations // 10), max(2, iterations), low)
+    # All weights as one array: few operations instead of many small ones, to run and to compile.
+    adam = optax.flatten(optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam()))
+
+    def decay(updates: PyTree, weights: PyTree) -> PyTree:
+        """Only of weights that are being updated: frozen ones must not decay."""
+        return jax.tree.map(lambda u, w: u + config.weight_decay * w * jnp.any(u != 0), updates, weights)
+
+    weight_decay = (optax.stateless(decay),) if config.weight_decay else ()
+    return optax.chain(adam, *weight_decay, optax.scale_by_learning_rate(rate))
+
+
+def init_learner(
+    model: PyTree, config: OptimiserConfig, iterations: int, learning_rate: float | None = None
+) -> Learner:
+    adam = optimiser(config, iterations, learning_rate or config.learning_rate)
+    return Learner(model, adam.init(eqx.filter(model, eqx.is_array)), jnp.asarray(0))
+
+
+def apply_gradients(
+    learner: Learner, gradient: PyTree, config: OptimiserConfig, iterations: int, learning_rate: float | None = None
+) -> Learner:
+    weights = eqx.filter(learner.model, eqx.is_array)
+    adam = optimiser(config, iterations, learning_rate or config.learning_rate)
+    updates, state = adam.update(mean_over_shards(gradient), learner.adam, weights)
+    return Learner(eqx.apply_updates(learner.model, updates), state, learner.iteration + 1)

@@ -1,0 +1,124 @@
+"""Seeds are an axis: everything here is done for several pairs at once, each from a key of its own, and compiled."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from implicature.agents.contracts import Pair
+from implicature.agents.perspectives import FeatureTable
+from implicature.agents.rollout import rollout
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game
+from implicature.nn import games_last
+from implicature.nn.image_encoder import Observations
+from implicature.training.config import Config
+from implicature.training.optimiser import Metrics, Step
+from implicature.training.sharding import (
+    COMPILER_OPTIONS,
+    fold_in_shard,
+    mean_over_shards,
+    n_shards,
+    over_shards,
+    shard,
+)
+from implicature.training.stages import Stage, init_state
+from implicature.training.task import GameData, Task
+
+
+class Setup(eqx.Module):
+    """What a step needs besides the agents."""
+
+    config: Config = eqx.field(static=True)
+    rules: Rules = eqx.field(static=True)
+    data: GameData
+
+
+MakeStep = Callable[[Stage, Setup, Pair, FeatureTable], Step]
+
+
+def over_seeds(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Map a function over the leading axis of all arguments. One pair after the other inside one program: on CPUs that
+    is faster than batched matrix products."""
+
+    def mapped(*arguments: PyTree) -> PyTree:
+        arrays, rest = eqx.partition(arguments, eqx.is_array)
+        out_rests: list[PyTree] = []
+
+        def one(arrays: PyTree) -> PyTree:
+            out, out_rest = eqx.partition(function(*eqx.combine(arrays, rest)), eqx.is_array)
+            out_rests.append(out_rest)
+            return out
+
+        return eqx.combine(jax.lax.map(one, arrays), out_rests[0])
+
+    return mapped
+
+
+def init_states(stage: Stage, pairs: Pair, task: Task) -> PyTree:
+    """The learners' states at the start of a stage."""
+    init = over_seeds(lambda pair: init_state(stage, pair, task.config, task.rules))
+    return shard(eqx.filter_jit(init)(pairs), task.config.optimiser.candidate_sets)
+
+
+@eqx.filter_jit
+def encode_all(pairs: Pair, observations: Observations) -> FeatureTable:
+    """The features that each pair has of all observations."""
+    return over_seeds(lambda pair: pair.encode_all(observations))(pairs)
+
+
+@eqx.filter_jit
+def accuracies(
+    pairs: Pair, features: FeatureTable, data: GameData, games: Game, rules: Rules
+) -> Float[Array, " seeds"]:
+    """The fraction of games in which each pair finds the target, both argmax. One program serves all stages."""
+    view_key, play_key = jax.random.split(jax.random.key(0))
+    viewed = data.with_views(view_key, games_last(games))
+
+    def accuracy(pair: Pair, features: FeatureTable) -> Array:
+        played = rollout(play_key, pair.teacher, pair.student, data.perspectives(viewed, features), rules)
+        return jnp.mean(played.success)
+
+    return over_seeds(accuracy)(pairs, features)
+
+
+@eqx.filter_jit(**COMPILER_OPTIONS)
+def scan_steps(
+    *,
+    make_step: MakeStep,
+    stage: Stage,
+    setup: Setup,
+    keys: Key[Array, " seeds"],
+    pairs: Pair,
+    features: FeatureTable,
+    states: PyTree,
+    start: Int[Array, ""],
+    iterations: int,
+) -> tuple[PyTree, dict[str, Float[Array, " seeds"]]]:
+    """Some iterations of a stage for every pair, each batch divided among the devices. Keys depend on the iteration
+    alone, so that results do not depend on chunks."""
+    config = setup.config
+    batch = config.optimiser.candidate_sets
+    shard_config = config.replace(candidate_sets=batch // n_shards(batch))
+
+    def one_shard(
+        states: PyTree, data: GameData, keys: Array, pairs: Pair, features: FeatureTable, start: Array
+    ) -> tuple[PyTree, Metrics]:
+        here = replace(setup, config=shard_config, data=data)
+
+        def one_pair(key: Array, pair: Pair, features: FeatureTable, state: PyTree) -> tuple[PyTree, Metrics]:
+            step, shard_key = make_step(stage, here, pair, features), fold_in_shard(key)
+
+            def body(state: PyTree, i: Array) -> tuple[PyTree, Metrics]:
+                return step(jax.random.fold_in(shard_key, i), state)
+
+            state, metrics = jax.lax.scan(body, state, start + jnp.arange(iterations))
+            return state, mean_over_shards(jax.tree.map(jnp.mean, metrics))
+
+        return over_seeds(one_pair)(keys, pairs, features, states)
+
+    return over_shards(one_shard, batch)(states, setup.data, keys, pairs, features, start)
