@@ -9,7 +9,7 @@ import implicature
 
 ORDER: list[tuple[str, ...]] = [
     ("__init__",), ("files", "compilation_cache"), ("spaces",), ("games",), ("nn",), ("agents",), ("training",),
-    ("evaluation",), ("experiments",), ("explain",), ("envs", "runner", "report", "web"), ("api",), ("cli",),
+    ("evaluation",), ("experiments",), ("explanation",), ("envs", "runner", "report", "web"), ("api",), ("cli",),
 ]  # fmt: skip
 """Folders on one line do not know each other."""
 SOURCE = Path(implicature.__file__).parent

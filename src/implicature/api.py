@@ -1,7 +1,7 @@
-"""What `implicature` offers in Python: the commands as functions that return what the commands print.
+"""What `import implicature` offers: the commands as functions that return what the commands print.
 
 A player is a run (its folder or what `train` gave), "exact", "literal", "module:object", or a function of one's own
-(docs/own-agents.md). Figures are those of `--json`: shares between 0 and 1.
+(docs/own-agents.md). Figures are those of `--json`: fractions of 1.
 """
 
 from pathlib import Path
@@ -10,31 +10,34 @@ from typing import Any, TypedDict, Unpack
 import jax
 
 from implicature.agents.rsa import Start
-from implicature.cli.evaluate import evaluated
-from implicature.cli.language import measured
-from implicature.cli.train import trained
-from implicature.envs.jax_env import game_of
-from implicature.evaluation.export import tidy, transcripts_of
-from implicature.evaluation.matchup import Meeting, Who, meet
-from implicature.evaluation.matchup_args import Sides
-from implicature.explain.model import Explanation, explanation, named_space, read
-from implicature.games.sampling import Game, Split, draw_games
+from implicature.evaluation.export import tidy_columns, transcribe_matchup
+from implicature.evaluation.language import measure_matchup
+from implicature.evaluation.matchup import Matchup, evaluate_matchup, load_matchup
+from implicature.evaluation.matchup_args import MatchupArgs
+from implicature.evaluation.players import Player, StudentPlayer, TeacherPlayer, named_players
+from implicature.explanation.model import Explanation, explain_candidates
+from implicature.games.parsing import parse_candidates
+from implicature.games.registry import load_game, load_space
+from implicature.games.sampling import Game, draw_games
+from implicature.games.splits import Split
 from implicature.spaces import Space
 from implicature.training.config import Config
-from implicature.training.run import Run
+from implicature.training.run import Run, new_run_folder, open_run, start_run
 
 
-def load_space(space: str | Path) -> Space:
-    """What can be talked about: "numbers-10", "numbers-12", "objects", a .csv or .json file, or a folder of pictures
-    with a .csv file.
+def players(
+    player: Player = "exact", student: Player | None = None, *, phase: int | None = None
+) -> tuple[TeacherPlayer, StudentPlayer]:
+    """A teacher and a student to ask what they would say and believe in a context. One player alone takes both roles.
 
-    >>> kitchen = implicature.load_space("examples/kitchen.csv")
-    >>> kitchen.instances, len(kitchen.attributes)
-    (12, 16)
-    >>> kitchen.label(0), kitchen.names(0)
-    ('saucepan', ['metal', 'cooking', 'hot', 'cupboard'])
+    >>> context = implicature.Context("blue,sphere", "red,sphere", "blue,cone")
+    >>> teacher, student = implicature.players("exact")
+    >>> {word: round(p, 2) for word, p in teacher.speak(context, target=0).items()}
+    {'blue': 0.5, 'sphere': 0.5, 'red': 0.0, 'cone': 0.0}
+    >>> {name: round(p, 2) for name, p in student.listen(context, "blue").items()}
+    {'blue,sphere': 1.0, 'red,sphere': 0.0, 'blue,cone': 0.0}
     """
-    return named_space(str(space))
+    return named_players(player, student, phase)
 
 
 def sample_games(
@@ -55,8 +58,8 @@ def sample_games(
     >>> implicature.sample_games(space="examples/kitchen.csv", candidates=3, games=5, split="test").order.shape
     (5, 3)
     """
-    of, number = game_of(game, space, candidates)
-    return draw_games(jax.random.key(seed), games, number, of.instances, split)
+    loaded, number = load_game(game, space, candidates)
+    return draw_games(jax.random.key(seed), games, number, loaded.instances, split)
 
 
 def explain(
@@ -65,38 +68,43 @@ def explain(
     """The exact recursion in one game: what each message means literally, how it sharpens when teacher and student
     think about each other, and what teaching each candidate takes.
 
-    >>> found = implicature.explain("blue,sphere", "red,sphere", "blue,cone")
-    >>> found.messages
+    >>> explanation = implicature.explain("blue,sphere", "red,sphere", "blue,cone")
+    >>> explanation.messages
     ['blue', 'sphere', 'red', 'cone']
-    >>> [[round(belief, 2) for belief in at.student[0]] for at in found.depths[:2]]  # after "blue", at depths 0 and 1
+    >>> [[round(b, 2) for b in tables.student[0]] for tables in explanation.depths[:2]]  # "blue", depths 0 and 1
     [[0.5, 0.0, 0.5], [0.99, 0.0, 0.01]]
-    >>> found.level, found.rtd
+    >>> explanation.level, explanation.rtd
     ([1, 0, 0], [1, 1, 1])
     """
-    return explanation(read(list(candidates), None if space is None else load_space(space)), depth, beta, start)
+    loaded = None if space is None else load_space(space)
+    return explain_candidates(parse_candidates(candidates, loaded), depth, beta, start)
 
 
-def train(
-    config: Config | None = None, *, out: str | Path | None = None, resume: str | Path | None = None, quiet: bool = True
-) -> Run:
+def train(config: Config | None = None, *, out: str | Path | None = None, resume: str | Path | None = None) -> Run:
     """Train a pair, or several, and return the run, which is a folder (by default a new one in runs/). `resume` goes on
-    with one that was stopped. The command divides a batch among all cores: for the same speed set the environment
-    variable JAX_NUM_CPU_DEVICES to their number before JAX is imported.
+    with one that was stopped. For progress, loop over `run.train()` of a run made by `training.run.start_run`. The
+    command divides a batch among all cores: for the same speed set the environment variable JAX_NUM_CPU_DEVICES to
+    their number before JAX is imported.
 
-    >>> small = implicature.Config(pretraining=50, iterations=20, phases=1, batch=16, width=4, depth=1, train_games=500)
+    >>> small = implicature.Config.of(
+    ...     pretraining_iterations=50, iterations=20, phases=1, candidate_sets=16, width=4, layers=1, train_games=500
+    ... )
     >>> run = implicature.train(small, out="runs/small")
     >>> run.finished, sorted(file.name for file in run.folder.glob("phase-*"))
     (True, ['phase-0.safetensors', 'phase-1.safetensors'])
     """
-    folder, going_on = (None if path is None else Path(path) for path in (out, resume))
-    return trained(config or Config(), None, folder, going_on, quiet)
+    config = config or Config()
+    run = start_run(Path(out or new_run_folder(config)), config) if resume is None else open_run(resume)
+    for _ in run.train():
+        pass
+    return run
 
 
 class Options(TypedDict, total=False):
-    """Which games two players meet in. Where one of them is of a run, the run tells all but the first four."""
+    """Which games two players meet in. Where one of them is of a run, the run determines all but the first four."""
 
     games: int
-    """How many test games; 20,000 where nothing is said."""
+    """How many test games; 20,000 by default."""
     seed: int
     """Another seed draws other games."""
     phase: int | None
@@ -111,44 +119,44 @@ class Options(TypedDict, total=False):
     message_cost: float
 
 
-def met(teacher: Who, student: Who | None, options: Options) -> Meeting:
-    return meet(teacher, teacher if student is None else student, Sides(**options))
+def matchup(teacher: Player, student: Player | None, options: Options) -> Matchup:
+    return load_matchup(teacher, teacher if student is None else student, MatchupArgs(**options))
 
 
 def evaluate(
-    teacher: Who,
-    student: Who | None = None,
+    teacher: Player,
+    student: Player | None = None,
     *,
     equivalent: bool = False,
     sampled: bool = False,
     **options: Unpack[Options],
 ) -> dict[str, Any]:
     """How often two players find the target in test games: accuracy, hard_accuracy, valid (messages that are true of
-    the target), by_level, rounds, gain. One player alone plays both sides.
+    the target), by_level, messages, return. One player alone takes both roles.
 
     >>> figures = implicature.evaluate("exact", games=2_000)
     >>> figures["accuracy"] > 0.99, figures["valid"]
     (True, 1.0)
-    >>> def honest(sees):  # any true word
-    ...     return sees.candidates[sees.target]
+    >>> def honest(observation):  # any true word
+    ...     return observation.candidates[observation.target]
     >>> implicature.evaluate(honest, "literal", games=200)["valid"]
     1.0
     """
-    return evaluated(met(teacher, student, options), equivalent, sampled)
+    return evaluate_matchup(matchup(teacher, student, options), equivalent, sampled)
 
 
-def language(teacher: Who, student: Who | None = None, **options: Unpack[Options]) -> dict[str, Any]:
-    """What the words of two players tell: topographic similarity, mutual information with the target's attributes,
+def language(teacher: Player, student: Player | None = None, **options: Unpack[Options]) -> dict[str, Any]:
+    """Measures of two players' language: topographic similarity, mutual information with the target's attributes,
     purity, context independence, speaker consistency, causal influence (docs/language.md).
 
-    >>> told = implicature.language("exact", games=500)
-    >>> 0 < told["topographic_similarity"] < 1, told["purity"]
+    >>> measures = implicature.language("exact", games=500)
+    >>> 0 < measures["topographic_similarity"] < 1, measures["purity"]
     (True, 1.0)
     """
-    return measured(met(teacher, student, options))
+    return measure_matchup(matchup(teacher, student, options))
 
 
-def dialogues(teacher: Who, student: Who | None = None, **options: Unpack[Options]) -> list[dict[str, Any]]:
+def dialogues(teacher: Player, student: Player | None = None, **options: Unpack[Options]) -> list[dict[str, Any]]:
     """What is said, believed and done in test games: a row for each round, as `implicature export` writes them. Such
     rows are a table for pandas, polars and pyarrow.
 
@@ -158,6 +166,6 @@ def dialogues(teacher: Who, student: Who | None = None, **options: Unpack[Option
     >>> [name for name in row if name.startswith("candidate")]
     ['candidate_1', 'candidate_2', 'candidate_3', 'candidate_4']
     """
-    meeting = met(teacher, student, options)
-    columns = tidy(transcripts_of(meeting), meeting.setting.space)
+    played = matchup(teacher, student, options)
+    columns = tidy_columns(transcribe_matchup(played), played.task.space)
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]

@@ -1,59 +1,55 @@
-"""A mistake in what a command was given, as one sentence on one line, whatever stands in it."""
+"""Errors of the command line, as one sentence on one line, whatever stands in it."""
 
-import re
-from io import StringIO
+from typing import Any
 
-LONGEST = 600
+MAX_LETTERS = 600
 KINDS = {"INT": "a whole number", "FLOAT": "a number", "FLOAT FLOAT": "two numbers", "N": "a whole number"}
-"""How tyro's help calls what an option takes, and how a person would."""
+"""tyro's metavars, as a person would say them."""
 
-TIDIER = (
-    (r" \(applied to [^)]*\)", ""),
-    (r" Arguments are applied to .*", ""),
-    (r"^Unrecognized (or misplaced )?options:", "Options that are not known or stand in the wrong place:"),
-    (r"^Missing from implicature (\S+):", r"\1 lacks"),
-    (r"\.? \(required\)", ""),
-    (r"\. Expected ", ", expected "),
-    (r"\.$", ""),
-)
+
+class UsageError(Exception):
+    """The arguments are not understood."""
 
 
 def one_line(text: str) -> str:
-    """Spaces for line breaks, escapes for what is not to be printed: a name may hold what redraws a terminal."""
+    """Spaces for line breaks, escapes for what is not printable: a name may hold what redraws a terminal."""
     text = " ".join(text.split())
-    if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    if len(text) > MAX_LETTERS:
+        text = f"{text[: MAX_LETTERS // 2]} … {text[-MAX_LETTERS // 2 :]}"
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
-def of_system(problem: OSError) -> str:
+def system_error(error: OSError) -> str:
     """What the system refused, and of which file."""
-    which = f"{problem.filename} cannot be used" if problem.filename else "A file cannot be used"
-    return f"{which} ({problem.strerror or problem}): check its name, who may use it and whether there is room."
+    which = f"{error.filename} cannot be used" if error.filename else "A file cannot be used"
+    return f"{which} ({error.strerror or error}): check its name, its permissions and whether there is room."
 
 
-def box_parts(text: str) -> list[list[str]]:
-    """The parts of a box between its rules, without its title: it is drawn with lines where the terminal has them."""
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
-    parts: list[list[str]] = [[]]
-    for line in lines:
-        row = line.strip("│ ")
-        if row and not row.strip("─-"):
-            parts.append([])
-        elif row and row[0] not in "╭╰":
-            parts[-1].append(row)
-    return parts if text.startswith("╭") else parts[1:] or [[]]
+def flag(argument: Any) -> str:
+    """An argument as it is typed."""
+    names = argument.lowered.name_or_flags
+    return max(names, key=len) if names else str(argument.lowered.metavar or "an argument")
 
 
-def of_options(said: StringIO, arguments: list[str], commands: list[str]) -> str:
-    """What tyro says of options in a box of several lines. Its first part says what is wrong."""
-    parts = box_parts(said.getvalue())
-    text = " ".join(" ".join(parts[0]).split())
-    for pattern, instead in TIDIER:
-        text = re.sub(pattern, instead, text)
-    wrong = re.match(r"Error parsing (\S+): ", text)
-    if wrong and len(parts) > 1 and len(parts[1]) > 1:
-        name, _, kind = parts[1][1].partition(" ")
-        text = f"What is given as {name} is not {KINDS.get(kind, 'what it takes')}"
-    command = f"{arguments[0]} " if arguments[:1] and arguments[0] in commands else ""
-    return f"{text or 'These options are not understood'}: see `implicature {command}--help`."
+def raise_usage_error(event: Any) -> None:
+    """For `tyro._errors.on_parse_error`: one sentence instead of a box. Events that are not known here fall through to
+    tyro's own message."""
+    kind = type(event).__name__
+    if kind == "UnrecognizedArgs":
+        raise UsageError(f"Options that are not known or stand in the wrong place: {' '.join(map(str, event.tokens))}")
+    if kind == "MissingArgs":
+        missing = ", ".join(flag(one.arg) for one in event.missing_arguments)
+        unknown = (
+            f" ({' '.join(map(str, event.unrecognized_tokens))} is not known)" if event.unrecognized_tokens else ""
+        )
+        raise UsageError(f"Missing: {missing}{unknown}")
+    if kind == "InvalidChoice":
+        choices = ", ".join(event.choices)
+        raise UsageError(f"{flag(event.argument)} {event.value} is not one of its choices: choose among {choices}")
+    if kind in ("BadValue", "InstantiationFailure"):
+        argument = getattr(event, "argument", None)
+        if argument is None:
+            raise UsageError(str(event.message).rstrip("."))
+        takes = KINDS.get(str(argument.lowered.metavar), "what it takes")
+        raise UsageError(f"What is given as {flag(argument)} is not {takes}")
+    return None

@@ -1,19 +1,13 @@
-"""`implicature language`: what a pair's words tell."""
+"""`implicature language`."""
 
-import json as json_format
-from typing import Any
+from typing import Annotated
 
-import jax
-import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import tyro
 
-from implicature.evaluation.language import language as measures
-from implicature.evaluation.matchup import Meeting, own_words
+from implicature.evaluation.matchup_args import MatchupArgs
 
-TOLD = {
-    "accuracy": "targets found",
+TITLES = {
+    "accuracy": "accuracy",
     "entropy": "entropy of messages, bits",
     "topographic_similarity": "topographic similarity",
     "purity": "purity",
@@ -24,31 +18,36 @@ TOLD = {
 }
 
 
-def measured(meeting: Meeting) -> dict[str, Any]:
-    """The measures of a pair; of several their means, and each."""
-    setting = meeting.setting
-    with own_words():
-        each = [
-            measures(*pair, meeting.sights(*pair), setting.space, meeting.games, meeting.rules)
-            for pair in meeting.pairs
-        ]
-    figures: dict[str, Any] = jax.tree.map(lambda *values: float(np.mean(values)), *each)
-    figures["games"] = each[0]["games"]
-    several = {"pairs": len(each), "each": each} if len(each) > 1 else {}
-    return {**figures, **several}
+def language(
+    matchup: Annotated[MatchupArgs, tyro.conf.arg(name="")] = MatchupArgs(),  # noqa: B008
+    json: bool = False,
+) -> None:
+    """Measure the language of a pair on test games: topographic similarity, mutual information and others.
 
+    Args:
+        matchup: Who plays.
+        json: Print one JSON object instead.
+    """
+    import json as json_format
 
-def language(meeting: Meeting, json: bool) -> None:
-    figures = measured(meeting)
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from implicature.evaluation.language import measure_matchup
+    from implicature.evaluation.matchup import load_matchup
+
+    players = load_matchup(*matchup.players(), matchup)
+    figures = measure_matchup(players)
     if json:
         print(json_format.dumps(figures))
         return
-    chance = figures["by_chance"]
-    table = Table("", "value", "by chance", title=escape(f"{meeting.title}, {figures['games']:,} test games"))
-    for name, title in TOLD.items():
-        most = f" of {figures['most_influence']:.2f}" if name == "causal_influence" else ""
-        table.add_row(title, f"{figures[name]:.3f}{most}", f"{chance[name]:.3f}" if name in chance else "")
-    for kind, bits in figures["mutual_information"].items():
-        by_chance = chance["mutual_information"][kind]
-        table.add_row(f"tells of {escape(kind)}, bits", f"{bits:.3f}", f"{by_chance:.3f}")
+    permuted = figures["permuted"]
+    table = Table("", "value", "permuted", title=escape(f"{players.title}, {figures['games']:,} test games"))
+    for name, title in TITLES.items():
+        most = f" of {figures['max_influence']:.2f}" if name == "causal_influence" else ""
+        table.add_row(title, f"{figures[name]:.3f}{most}", f"{permuted[name]:.3f}" if name in permuted else "")
+    for category, bits in figures["mutual_information"].items():
+        chance = permuted["mutual_information"][category]
+        table.add_row(f"mutual information with {escape(category)}, bits", f"{bits:.3f}", f"{chance:.3f}")
     Console().print(table)

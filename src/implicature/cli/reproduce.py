@@ -19,7 +19,7 @@ from implicature.experiments import external as own
 from implicature.experiments import smoke as quick
 from implicature.experiments.results import Row, read_rows, write_rows
 from implicature.files import check_folder
-from implicature.games.sampling import check_number
+from implicature.games.sampling import check_n_games
 from implicature.runner import ENGINES, Event, Job, Options
 from implicature.runner.progress import Board, Shown
 from implicature.runner.schedule import Times, identity, plan, told
@@ -106,7 +106,7 @@ def chosen(tasks: list[Row], key: tuple[str, ...], only: str) -> list[Row]:
 def check(experiment: str, games: int, folders: Folders, options: Options) -> None:
     if experiment not in (*EXPERIMENTS, "all"):
         raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}, all.")
-    check_number(games, MOST_PLAYED)
+    check_n_games(games, MOST_PLAYED)
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"{options.jobs} jobs do nothing: ask for 1 or more.")
     if not 0 <= options.gpus < inf:

@@ -16,10 +16,10 @@ from implicature.runner.local import check_workers
 def run(task: Row, games: int, runs: Path) -> list[Row]:
     """One worker's share."""
     from implicature.cli.bench import seconds, some_games, training
-    from implicature.games.sampling import named_game
+    from implicature.games.registry import load_game
     from implicature.training.config import Config
 
-    learned = training(Config(), some_games(*named_game("numbers-4"), games))
+    learned = training(Config(), some_games(*load_game("numbers-4"), games))
     took = sum(seconds(*learned.halves, least=task["seconds"]))
     return [{"worker": task["worker"], "games_per_second": learned.games / took}]
 

@@ -1,148 +1,99 @@
-"""`implicature study`: what people decided as tidy tables, and each participant's rationality and depth."""
+"""`implicature study`: participants' decisions as tidy tables, and their rationality and depth."""
 
-import csv as csv_format
-import json as json_format
-from collections.abc import Iterable
-from dataclasses import asdict
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
-from rich.text import Text
+import tyro
 
-from implicature.evaluation.people import Choices, Fit, fit
-from implicature.files import write_atomic
-from implicature.web.storage import Decision, decisions
+from implicature.files import format_csv, write_atomic
+from implicature.web.storage import Decision, read_decisions
 
-ROLES = ("student", "teacher", "both")
+COLUMNS = (
+    "time", "participant", "session", "role", "game", "seed", "target", "max_rounds", "agent", "version", "variant",
+    "round", "answer", "correct", "reaction_time_ms",
+)  # fmt: skip
 
 
-def explained_by_fit(decision: Decision) -> bool:
-    """A word or an answer; waiting for another word is neither."""
-    return decision.role == "teacher" or decision.answer is not None
+def study(file: tyro.conf.Positional[Path], csv: Path | None = None, json: bool = False) -> None:
+    """Fit each participant's rationality and depth to what `implicature play --record` kept, and export it all.
+
+    Args:
+        file: The SQLite file.
+        csv: A folder for tidy tables: decisions, beliefs, values, participants.
+        json: Print the fits as one JSON object instead.
+    """
+    from json import dumps
+
+    from implicature.web.analysis import fit_participants
+
+    decisions = read_decisions(file)
+    fits = fit_participants(decisions, quiet=json)
+    if csv is not None:
+        write_tables(decisions, fits, csv)
+    if json:
+        print(dumps({"decisions": len(decisions), "participants": fits}))
+    else:
+        print_fits(len(decisions), fits, csv)
 
 
-def choices_of(made: list[Decision]) -> Choices:
-    """Decisions as arrays, padded to the largest game among them."""
-    room = max(len(one.candidates) for one in made)
-    words = max(len(one.words) for one in made)
-    rounds = max(len(one.said) for one in made)
-    truth = np.zeros((len(made), room, words), bool)
-    said = np.full((len(made), rounds), -1)
-    for row, one in enumerate(made):
-        truth[row, : len(one.candidates), : len(one.words)] = [[w in has for w in one.words] for has in one.candidates]
-        said[row, : len(one.said)] = [one.words.index(word) for word in one.said]
-    return Choices(
-        truth,
-        np.array([len(one.candidates) for one in made]),
-        np.array([len(one.words) for one in made]),
-        said,
-        np.array([one.role == "teacher" for one in made]),
-        np.array([one.target for one in made]),
-        np.array([-1 if one.answer is None else one.answer for one in made]),
-    )
-
-
-def fits(made: list[Decision], quiet: bool = False) -> list[dict[str, Any]]:
-    """A row for each participant and role, and one for both roles where they took both."""
-    found: list[dict[str, Any]] = []
-    useful = [one for one in made if explained_by_fit(one)]
-    people = list(dict.fromkeys(one.participant for one in made))
-    for person in track(people, "Fitting …", console=Console(stderr=True), transient=True, disable=quiet):
-        mine = [one for one in useful if one.participant == person]
-        roles = [role for role in ROLES[:2] if any(one.role == role for one in mine)]
-        for role in [*roles, *(["both"] if len(roles) == 2 else [])]:
-            these = [one for one in mine if role in ("both", one.role)]
-            fitted: Fit = fit(choices_of(these))
-            ended = [one.right for one in these if one.right is not None]
-            found.append(
-                {
-                    "participant": person, "role": role, **asdict(fitted),
-                    "right": float(np.mean(ended)) if ended else None,
-                    "median_milliseconds": float(np.median([one.milliseconds for one in these])),
-                }
-            )  # fmt: skip
-    return found
-
-
-def write_table(path: Path, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    text = StringIO()
-    writer = csv_format.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    write_atomic(path, text.getvalue().encode())
-
-
-def export(made: list[Decision], fitted: list[dict[str, Any]], folder: Path) -> None:
-    """decisions, beliefs (a row for each candidate), values (a row for each word) and participants."""
+def write_tables(decisions: list[Decision], fits: list[dict[str, Any]], folder: Path) -> None:
+    """decisions.csv, beliefs.csv (a row for each candidate), values.csv (a row for each word), participants.csv."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise ValueError(f"{folder} cannot be made into a folder ({problem.strerror}): choose another --csv.") from None
-    plain = [
-        "at", "participant", "session", "role", "game", "seed", "target", "rounds", "agent", "version", "step", "round",
-        "answer", "right", "milliseconds",
-    ]  # fmt: skip
-    write_table(
-        folder / "decisions.csv",
-        ["decision", *plain, "word", "said", "candidates"],
-        (
-            [i, *(getattr(one, name) for name in plain), one.said[-1], " ".join(one.said),
-             " | ".join(" ".join(names) for names in one.candidates)]
-            for i, one in enumerate(made, 1)
-        ),
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be made into a folder ({error.strerror}): choose another --csv.") from None
+    numbered = list(enumerate(decisions, 1))
+    decision_rows = (
+        [
+            i, *(getattr(one, name) for name in COLUMNS), one.messages[-1], " ".join(one.messages),
+            " | ".join(" ".join(names) for names in one.candidates),
+        ]
+        for i, one in numbered
     )  # fmt: skip
-    write_table(
-        folder / "beliefs.csv",
-        ["decision", "candidate", "attributes", "target", "before", "after", "estimate"],
-        (
-            [i, c, " ".join(names), c == one.target, one.before[c], one.after[c], one.estimate[c]]
-            for i, one in enumerate(made, 1)
-            for c, names in enumerate(one.candidates)
-        ),
+    belief_rows = (
+        [i, c, " ".join(names), c == one.target, one.belief_before[c], one.belief_after[c], one.teacher_estimate[c]]
+        for i, one in numbered
+        for c, names in enumerate(one.candidates)
     )
-    write_table(
-        folder / "values.csv",
-        ["decision", "word", "value", "said"],
-        (
-            [i, word, value, word == one.said[-1]]
-            for i, one in enumerate(made, 1)
-            for word, value in zip(one.words, one.values, strict=True)
-        ),
+    value_rows = (
+        [i, word, value, word == one.messages[-1]]
+        for i, one in numbered
+        for word, value in zip(one.words, one.values, strict=True)
     )
-    if fitted:
-        write_table(folder / "participants.csv", fitted[0], (row.values() for row in fitted))
+    beliefs = ("belief_before", "belief_after", "teacher_estimate")
+    tables = {
+        "decisions": format_csv(["decision", *COLUMNS, "message", "messages", "candidates"], decision_rows),
+        "beliefs": format_csv(["decision", "candidate", "attributes", "is_target", *beliefs], belief_rows),
+        "values": format_csv(["decision", "message", "value", "sent"], value_rows),
+    }
+    if fits:
+        tables["participants"] = format_csv(fits[0], (row.values() for row in fits))
+    for name, content in tables.items():
+        write_atomic(folder / f"{name}.csv", content)
 
 
-def interval(low: float | int | None, high: float | int | None, form: str) -> str:
+def format_interval(low: float | int | None, high: float | int | None, form: str) -> str:
     """Open where the data do not bound it."""
     return f"{'…' if low is None else format(low, form)} to {'…' if high is None else format(high, form)}"
 
 
-def study(file: Path, csv: Path | None, json: bool) -> None:
-    made = decisions(file)
-    fitted = fits(made, quiet=json)
-    if csv is not None:
-        export(made, fitted, csv)
-    if json:
-        print(json_format.dumps({"decisions": len(made), "participants": fitted}))
-        return
+def print_fits(n_decisions: int, fits: list[dict[str, Any]], folder: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     console = Console(highlight=False)
-    table = Table(title=f"{len(made)} decisions")
-    for name in ("participant", "role", "n", "right", "β", "95 %", "depth", "95 %", "ms"):
+    table = Table(title=f"{n_decisions} decisions")
+    for name in ("participant", "role", "n", "correct", "β", "95 %", "depth", "95 %", "ms"):
         table.add_column(name, justify="left" if name in ("participant", "role") else "right")
-    for row in fitted:
+    for fit in fits:
         table.add_row(
-            Text(row["participant"]), row["role"], str(row["decisions"]),
-            "–" if row["right"] is None else f"{100 * row['right']:.0f} %",
-            "–" if row["beta"] is None else f"{row['beta']:.1f}",
-            interval(row["beta_low"], row["beta_high"], ".1f"), str(row["depth"]),
-            interval(row["depth_low"], row["depth_high"], "d"), f"{row['median_milliseconds']:.0f}",
+            Text(fit["participant"]), fit["role"], str(fit["decisions"]),
+            "–" if fit["accuracy"] is None else f"{100 * fit['accuracy']:.0f} %",
+            "–" if fit["beta"] is None else f"{fit['beta']:.1f}",
+            format_interval(fit["beta_low"], fit["beta_high"], ".1f"), str(fit["depth"]),
+            format_interval(fit["depth_low"], fit["depth_high"], "d"), f"{fit['median_reaction_time_ms']:.0f}",
         )  # fmt: skip
     console.print(table)
-    if csv is not None:
-        console.print(Text(f"Tables are in {csv}"))
+    if folder is not None:
+        console.print(Text(f"Tables are in {folder}"))

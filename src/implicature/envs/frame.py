@@ -1,12 +1,11 @@
-"""A game in one frame that a person can read, as a picture or in words: the candidates, the one she means, what was
-said, and what he picked."""
+"""A game in one frame that a person can read, as an image or as text: candidates, target, messages and answer."""
 
 from dataclasses import dataclass
 from textwrap import fill
 
 import numpy as np
 
-MEANT, PICKED, QUIET = "#1b7837", "#2166ac", "#9a9a9a"
+TARGET_COLOUR, ANSWER_COLOUR, OTHER_COLOUR = "#1b7837", "#2166ac", "#9a9a9a"
 
 
 @dataclass(frozen=True)
@@ -19,16 +18,16 @@ class Scene:
     answer: int | None
     """A candidate; as many as there are: he waits; None: he has not acted."""
     over: bool
-    gain: float
-    pictures: np.ndarray | None = None
+    episode_return: float
+    images: np.ndarray | None = None
     """Of each candidate, as the teacher sees it."""
 
     @property
-    def said(self) -> str:
+    def messages_text(self) -> str:
         return "She says " + ", then ".join(f"“{word}”" for word in self.messages) if self.messages else "She thinks"
 
     @property
-    def done(self) -> str:
+    def action_text(self) -> str:
         if self.answer is None:
             return "he listens." if self.messages else "of what to say."
         if self.answer == len(self.labels):
@@ -39,10 +38,12 @@ class Scene:
     @property
     def headline(self) -> str:
         joint = "; " if self.messages else " "
-        return f"{self.said}{joint}{self.done}" + (f" Both gain {self.gain:.2f}." if self.over else "")
+        return f"{self.messages_text}{joint}{self.action_text}" + (
+            f" Return {self.episode_return:.2f}." if self.over else ""
+        )
 
 
-def words(scene: Scene) -> str:
+def render_text(scene: Scene) -> str:
     """Lines for a terminal: → marks the target, ← the one he picked."""
     lines = [
         f"{'→' if i == scene.target else ' '} {label}{'  ←' if i == scene.answer else ''}"
@@ -51,8 +52,8 @@ def words(scene: Scene) -> str:
     return "\n".join([*lines, scene.headline])
 
 
-def frame(scene: Scene) -> np.ndarray:
-    """A picture, height × width × 3: the target's frame is green, the one he picked is blue inside."""
+def render_image(scene: Scene) -> np.ndarray:
+    """An image, height × width × 3: the target is framed in green, the answer in blue."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -68,16 +69,19 @@ def frame(scene: Scene) -> np.ndarray:
         if i >= number:
             axes.axis("off")
             continue
-        if scene.pictures is not None:
-            axes.imshow(scene.pictures[i])
+        if scene.images is not None:
+            axes.imshow(scene.images[i])
         else:
             label = fill(scene.labels[i].strip("{}"), 12)
             axes.text(0.5, 0.5, label, ha="center", va="center", fontsize=12, parse_math=False)
             axes.set_facecolor("#dbe9f6" if i == scene.answer else "white")
-        meant, chosen = i == scene.target, i == scene.answer
-        note = " ".join(["target"] * meant + ["picked"] * chosen)
-        axes.set_xlabel(note, color=MEANT if meant else PICKED, fontsize=10)
+        is_target, is_answer = i == scene.target, i == scene.answer
+        note = " ".join(["target"] * is_target + ["picked"] * is_answer)
+        axes.set_xlabel(note, color=TARGET_COLOUR if is_target else ANSWER_COLOUR, fontsize=10)
         for side in axes.spines.values():
-            side.set(color=MEANT if meant else PICKED if chosen else QUIET, linewidth=4 if meant or chosen else 1)
+            side.set(
+                color=TARGET_COLOUR if is_target else ANSWER_COLOUR if is_answer else OTHER_COLOUR,
+                linewidth=4 if is_target or is_answer else 1,
+            )
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -1,12 +1,12 @@
-"""The game for those who train in JAX: pure functions of one game, to be batched with `vmap` and compiled with `jit`.
+"""The game for training in JAX: pure functions of one game, to be batched with `vmap` and compiled with `jit`.
 
     env = implicature.jax_env("numbers-4", rounds=2, message_cost=0.1)
     state = env.reset(key)                                  a new game; the teacher is to speak
-    env.teacher_sees(state), env.student_sees(state)        what either side may know of it
+    env.observe_teacher(state), env.observe_student(state)  what each agent may know
     state, reward, over = env.step(key, state, action)      a message or an answer, by whose turn it is
 
-A step is one player's: `state.speaking` says whether it is the teacher's. Both gain the reward of a round when the
-student has answered or waited. After the end of a game `step` begins a new one; `play` is the step without that.
+A step is one player's: `state.teacher_turn` says whether it is the teacher's. Both receive the reward of a
+round when the student has answered or waited. After the end of a game `step` begins a new one; `transition` does not.
 """
 
 from pathlib import Path
@@ -17,103 +17,93 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from implicature.agents.custom import StudentSees, TeacherSees
-from implicature.agents.rollout import in_her_order
-from implicature.games.sampling import Game, Rules, Split, check_games, draw_games, named_game
+from implicature.agents.custom import StudentObservation, TeacherObservation
+from implicature.agents.rollout import action_in_teacher_order
+from implicature.games.registry import load_game
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game, draw_games
+from implicature.games.splits import Split
 from implicature.spaces import Space
-from implicature.spaces.io import load_space
 
-Observe = Literal["symbols", "pixels"]
+Observe = Literal["attributes", "images"]
 
 
 class State(eqx.Module):
     """A game under way."""
 
     game: Game
-    looks: Int[Array, "sides candidates"]
-    """Which picture of each of their candidates teacher and student see; in games of symbols there is one."""
+    views: Int[Array, "agents candidates"]
+    """Which view of each of their candidates teacher and student see; without images there is one."""
     messages: Int[Array, " rounds"]
     """−1 for rounds to come."""
     answer: Int[Array, ""]
     """The student's action in the round that ended last, in the teacher's order; −1 once she speaks again."""
     round: Int[Array, ""]
-    speaking: Bool[Array, ""]
+    teacher_turn: Bool[Array, ""]
     """It is the teacher's turn."""
 
 
 class Environment(eqx.Module):
-    """Games drawn in advance and how their candidates look."""
+    """Games drawn in advance and observations of their candidates."""
 
-    looks: Shaped[Array, "instances looks *shape"]
+    observations: Shaped[Array, "instances views *shape"]
     games: Game
     messages: int = eqx.field(static=True)
     rules: Rules = eqx.field(static=True)
 
     def begin(self, key: Key[Array, ""], game: Game) -> State:
-        """This game, seen in pictures chosen at random."""
-        both, number = (2, self.rules.candidates), self.looks.shape[1]
-        looks = jax.random.randint(key, both, 0, number) if number > 1 else jnp.zeros(both, jnp.int32)
-        nothing, first = jnp.full(self.rules.rounds, -1), jnp.asarray(0)
-        return State(game, looks, nothing, first - 1, first, jnp.asarray(True))
+        """This game, in random views."""
+        both, number = (2, self.rules.candidates), self.observations.shape[1]
+        views = jax.random.randint(key, both, 0, number) if number > 1 else jnp.zeros(both, jnp.int32)
+        no_messages, first = jnp.full(self.rules.rounds, -1), jnp.asarray(0)
+        return State(game, views, no_messages, first - 1, first, jnp.asarray(True))
 
     def reset(self, key: Key[Array, ""]) -> State:
-        row_key, looks_key = jax.random.split(key)
+        row_key, view_key = jax.random.split(key)
         row = jax.random.randint(row_key, (), 0, len(self.games.target))
-        return self.begin(looks_key, jax.tree.map(lambda leaf: leaf[row], self.games))
+        return self.begin(view_key, jax.tree.map(lambda leaf: leaf[row], self.games))
 
-    def teacher_sees(self, state: State) -> TeacherSees:
-        return TeacherSees(self.looks[state.game.candidates, state.looks[0]], state.game.target, state.messages)
+    def observe_teacher(self, state: State) -> TeacherObservation:
+        return TeacherObservation(
+            self.observations[state.game.candidates, state.views[0]], state.game.target, state.messages
+        )
 
-    def student_sees(self, state: State) -> StudentSees:
-        return StudentSees(self.looks[state.game.student_candidates, state.looks[1]], state.messages)
+    def observe_student(self, state: State) -> StudentObservation:
+        return StudentObservation(self.observations[state.game.student_candidates, state.views[1]], state.messages)
 
-    def play(self, state: State, action: Int[Array, ""]) -> tuple[State, Float[Array, ""], Bool[Array, ""]]:
+    def transition(self, state: State, action: Int[Array, ""]) -> tuple[State, Float[Array, ""], Bool[Array, ""]]:
         """The state after the action of whose turn it is, the reward of both, and whether the game is over."""
-        game, speaking = state.game, state.speaking
-        said = in_her_order(game.order, action, self.rules)
-        reward, over = self.rules.judge(said, game.target, state.round)
-        messages = jnp.where(speaking, state.messages.at[state.round].set(action), state.messages)
-        answer = jnp.where(speaking, -1, said)
-        after = State(game, state.looks, messages, answer, state.round + ~speaking, ~speaking)
-        return after, jnp.where(speaking, 0.0, reward), ~speaking & over
+        game, teacher_turn = state.game, state.teacher_turn
+        answered = action_in_teacher_order(game.order, action, self.rules)
+        reward, over = self.rules.score(answered, game.target, state.round)
+        messages = jnp.where(teacher_turn, state.messages.at[state.round].set(action), state.messages)
+        answer = jnp.where(teacher_turn, -1, answered)
+        after = State(game, state.views, messages, answer, state.round + ~teacher_turn, ~teacher_turn)
+        return after, jnp.where(teacher_turn, 0.0, reward), ~teacher_turn & over
 
     def step(
         self, key: Key[Array, ""], state: State, action: Int[Array, ""]
     ) -> tuple[State, Float[Array, ""], Bool[Array, ""]]:
-        """As `play`; but where the game is over, the state is a new game's."""
-        after, reward, over = self.play(state, action)
+        """As `transition`; but where the game is over, the state is a new game's."""
+        after, reward, over = self.transition(state, action)
         return jax.tree.map(lambda new, old: jnp.where(over, new, old), self.reset(key), after), reward, over
 
 
-def looks_of(space: Space, observe: Observe) -> Shaped[Array, "instances looks *shape"]:
-    """How instances look: their row of the table, or pictures."""
-    if observe == "symbols":
+def space_observations(space: Space, observe: Observe) -> Shaped[Array, "instances views *shape"]:
+    """Observations of instances: their attributes, or their images."""
+    if observe == "attributes":
         return jnp.asarray(space.table, jnp.float32)[:, None]
-    if observe != "pixels":
-        raise ValueError(f"Nothing can be observed as {observe!r}: choose symbols or pixels.")
-    pictures = getattr(space, "pictures", None)
-    if pictures is None:
-        raise ValueError(f'The space {space.name} has no pictures: take one that has, or observe="symbols".')
-    return jnp.asarray(pictures)
-
-
-def game_of(game: str, space: Space | Path | str | None, candidates: int | None) -> tuple[Space, int]:
-    """A named game, or a space of one's own with a number of candidates."""
-    if space is None:
-        space, usual = named_game(game)
-        candidates = usual if candidates is None else candidates
-    elif not isinstance(space, Space):
-        space = load_space(space)
-    if candidates is None:
-        raise ValueError(f"How many candidates of {space.name} make a game? Say it with candidates=….")
-    check_games(space, candidates)
-    return space, candidates
+    if observe != "images":
+        raise ValueError(f"Nothing can be observed as {observe!r}: choose attributes or images.")
+    if space.images is None:
+        raise ValueError(f'The space {space.name} has no images: take one that has, or observe="attributes".')
+    return jnp.asarray(space.images)
 
 
 def environment(space: Space, rules: Rules, split: Split, observe: Observe, games: int) -> Environment:
     """An environment with so many games of a split, drawn in advance, always the same."""
     drawn = draw_games(jax.random.key(0), games, rules.candidates, space.instances, split)
-    return Environment(looks_of(space, observe), drawn, space.table.shape[1], rules)
+    return Environment(space_observations(space, observe), drawn, space.table.shape[1], rules)
 
 
 def jax_env(
@@ -124,7 +114,7 @@ def jax_env(
     rounds: int = 1,
     message_cost: float = 0.0,
     split: Split = "train",
-    observe: Observe = "symbols",
+    observe: Observe = "attributes",
     games: int = 100_000,
 ) -> Environment:
     """The game as pure functions, by name or of a space of one's own (a Space, or a .csv or .json file).
@@ -135,5 +125,5 @@ def jax_env(
     >>> game.messages, states.game.candidates.shape
     (10, (8, 4))
     """
-    of, number = game_of(game, space, candidates)
-    return environment(of, Rules(number, rounds, message_cost), split, observe, games)
+    loaded, number = load_game(game, space, candidates)
+    return environment(loaded, Rules(number, rounds, message_cost), split, observe, games)

@@ -1,8 +1,8 @@
 """The game for PettingZoo: `implicature.env()` (one player acts at a time) and `implicature.parallel_env()`.
 
-Agents are "teacher" and "student". What a round is worth and when a game ends is `Rules.judge`, as in `dialogue`.
+Agents are "teacher" and "student". What a round is worth and when a game ends is `Rules.score`, as in `rollout`.
 
-    observation   candidates, in the agent's own order: 0/1 attributes or pictures;  messages: the word of each round
+    observation   candidates, in the agent's own order: 0/1 attributes or images;  messages: the word of each round
                   plus one, 0 for none yet;  turn: 1 where it is one's own;  target: its position (the teacher alone)
     action        teacher: a message;  student: a candidate in his order, or the last action, which waits
     reward        of both, when the student acts: −cost, and 1 for the target
@@ -19,108 +19,108 @@ try:
 except ImportError as missing:
     raise ValueError("The environments need PettingZoo: pip install 'implicature[env]'.") from missing
 
-from implicature.envs.episode import RENDER_MODES, STUDENT, TEACHER, Table
-from implicature.envs.jax_env import game_of, jax_env
+from implicature.envs.episode import RENDER_MODES, STUDENT, TEACHER, Episode
+from implicature.envs.jax_env import jax_env
+from implicature.games.registry import load_game
 from implicature.spaces import Space
 
 METADATA: dict[str, Any] = {"name": "implicature_v0", "render_modes": list(RENDER_MODES), "render_fps": 1}
 
 
-class TurnGame(AECEnv):
+class TurnEnv(AECEnv):
     """One player acts at a time (PettingZoo's AEC)."""
 
     metadata: ClassVar[dict[str, Any]] = {**METADATA, "is_parallelizable": False}
 
-    def __init__(self, table: Table):
+    def __init__(self, episode: Episode):
         super().__init__()
-        self.table, self.render_mode = table, table.render_mode
+        self.episode, self.render_mode = episode, episode.render_mode
         self.possible_agents = [TEACHER, STUDENT]
-        self.observation_spaces, self.action_spaces = table.observations, {**table.actions}
+        self.observation_spaces, self.action_spaces = episode.observation_spaces, {**episode.action_spaces}
 
     def observation_space(self, agent: str) -> spaces.Space:
-        return self.table.observations[agent]
+        return self.episode.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        return self.table.actions[agent]
+        return self.episode.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        self.table.begin(seed, options)
+        self.episode.reset(seed, options)
         self.agents = self.possible_agents[:]
         self.agent_selection = TEACHER
         self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
-        self.infos = {agent: self.table.info(agent) for agent in self.agents}
+        self.infos = {agent: self.episode.info(agent) for agent in self.agents}
 
     def observe(self, agent: str) -> dict[str, Any]:
-        return self.table.observe(agent)
+        return self.episode.observe(agent)
 
     def step(self, action: Any) -> None:
         if self.terminations[self.agent_selection]:
             self._was_dead_step(action)
             return
         self._cumulative_rewards[self.agent_selection] = 0.0
-        self.rewards = dict.fromkeys(self.agents, self.table.play(action))
-        self.terminations = dict.fromkeys(self.agents, self.table.over)
-        self.infos = {agent: self.table.info(agent) for agent in self.agents}
-        self.agent_selection = self.table.turn
+        self.rewards = dict.fromkeys(self.agents, self.episode.step(action))
+        self.terminations = dict.fromkeys(self.agents, self.episode.over)
+        self.infos = {agent: self.episode.info(agent) for agent in self.agents}
+        self.agent_selection = self.episode.turn
         self._accumulate_rewards()
 
     def render(self) -> Any:
-        return self.table.render()
+        return self.episode.render()
 
     def close(self) -> None:
         """There is nothing to close: frames are made without a window."""
 
 
-class SideBySide(ParallelEnv):
+class SimultaneousEnv(ParallelEnv):
     """Both act in every step, but only one's turn it is."""
 
     metadata: ClassVar[dict[str, Any]] = METADATA
 
-    def __init__(self, table: Table):
-        self.table, self.render_mode = table, table.render_mode
+    def __init__(self, episode: Episode):
+        self.episode, self.render_mode = episode, episode.render_mode
         self.possible_agents = [TEACHER, STUDENT]
         self.agents: list[str] = []
-        self.observation_spaces, self.action_spaces = table.observations, {**table.actions}
+        self.observation_spaces, self.action_spaces = episode.observation_spaces, {**episode.action_spaces}
 
     def observation_space(self, agent: str) -> spaces.Space:
-        return self.table.observations[agent]
+        return self.episode.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        return self.table.actions[agent]
+        return self.episode.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict, dict]:
-        self.table.begin(seed, options)
+        self.episode.reset(seed, options)
         self.agents = self.possible_agents[:]
-        return self._each(self.table.observe), self._each(self.table.info)
+        return self._each(self.episode.observe), self._each(self.episode.info)
 
     def _each(self, function: Any) -> dict[str, Any]:
         return {agent: function(agent) for agent in self.possible_agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
-        table = self.table
+        episode = self.episode
         if not self.agents:
             return {}, {}, {}, {}, {}
-        reward = table.play(actions[table.turn])
-        self.agents = [] if table.over else self.agents
-        same = dict.fromkeys
-        both = self.possible_agents
+        reward = episode.step(actions[episode.turn])
+        self.agents = [] if episode.over else self.agents
+        both, same = self.possible_agents, dict.fromkeys
         return (
-            self._each(table.observe),
+            self._each(episode.observe),
             same(both, reward),
-            same(both, table.over),
+            same(both, episode.over),
             same(both, False),
-            self._each(table.info),
+            self._each(episode.info),
         )
 
     def render(self) -> Any:
-        return self.table.render()
+        return self.episode.render()
 
     def close(self) -> None:
         """There is nothing to close: frames are made without a window."""
 
 
-def _table(
+def _new_episode(
     game: str,
     *,
     space: Space | Path | str | None = None,
@@ -128,24 +128,24 @@ def _table(
     games: int = 20_000,
     render_mode: str | None = None,
     **options: Any,
-) -> Table:
-    of, number = game_of(game, space, candidates)
-    return Table(of, jax_env(space=of, candidates=number, games=games, **options), render_mode)
+) -> Episode:
+    loaded, number = load_game(game, space, candidates)
+    return Episode(loaded, jax_env(space=loaded, candidates=number, games=games, **options), render_mode)
 
 
-def env(game: str = "numbers-4", **options: Any) -> TurnGame:
+def env(game: str = "numbers-4", **options: Any) -> TurnEnv:
     """The game for PettingZoo's AEC API. Options: space and candidates (a game of one's own), rounds, message_cost,
-    split ("train", "validation", "test"), observe ("symbols", "pixels"), games (drawn in advance), render_mode.
+    split ("train", "validation", "test"), observe ("attributes", "images"), games (drawn in advance), render_mode.
 
     >>> game = implicature.env("numbers-4", rounds=2, message_cost=0.1, games=100)
     >>> game.reset(seed=0)
     >>> game.agent_selection, game.action_space("teacher"), game.action_space("student")  # five: four and waiting
     ('teacher', Discrete(10), Discrete(5))
     """
-    return TurnGame(_table(game, **options))
+    return TurnEnv(_new_episode(game, **options))
 
 
-def parallel_env(game: str = "numbers-4", **options: Any) -> SideBySide:
+def parallel_env(game: str = "numbers-4", **options: Any) -> SimultaneousEnv:
     """The game for PettingZoo's parallel API, with the same options.
 
     >>> game = implicature.parallel_env(space="examples/kitchen.csv", candidates=3, games=100)
@@ -153,4 +153,4 @@ def parallel_env(game: str = "numbers-4", **options: Any) -> SideBySide:
     >>> seen["student"]["candidates"].shape
     (3, 16)
     """
-    return SideBySide(_table(game, **options))
+    return SimultaneousEnv(_new_episode(game, **options))

@@ -1,4 +1,4 @@
-"""`implicature export`: dialogues as tables, or in the layout that EGG's tools read.
+"""Dialogues as tables, or in the layout that EGG's tools read.
 
 .csv, .parquet   tidy: one row a round of a game, candidates numbered from 1 in the teacher's order
 .txt             one line a game, as EGG's external game dumps it:  sender_input;message;receiver_output;label
@@ -8,44 +8,44 @@ EGG itself keeps an Interaction with pickle, which may run anything when read; s
 symbol 0 ends a message and counts in its length, so our message m is m + 1 there.
 """
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from safetensors.numpy import save
 
-from implicature.evaluation.matchup import Meeting, meeting, own_words
-from implicature.evaluation.matchup_args import Sides
+from implicature.evaluation.matchup import Matchup
+from implicature.evaluation.players import plain_errors
 from implicature.evaluation.transcripts import Transcripts, transcribe
-from implicature.files import check_file, write_atomic
+from implicature.files import check_file, format_csv, write_atomic
 from implicature.spaces import Space
 
 Dialogues = list[Transcripts]
 """Of each pair."""
 
 
-def transcripts_of(met: Meeting) -> Dialogues:
-    with own_words():
-        return [transcribe(*pair, met.sights(*pair), met.games, met.rules) for pair in met.pairs]
+def transcribe_matchup(matchup: Matchup) -> Dialogues:
+    lexicon = matchup.task.data.lexicon
+    with plain_errors():
+        return [
+            transcribe(pair, matchup.features(pair), lexicon, matchup.games, matchup.rules) for pair in matchup.pairs
+        ]
 
 
-def tidy(each: Dialogues, space: Space) -> dict[str, list[Any]]:
+def tidy_columns(each: Dialogues, space: Space) -> dict[str, list[Any]]:
     """Columns, a row for each round that was played."""
-    parts = [rounds_of(pair, transcripts, space) for pair, transcripts in enumerate(each)]
+    parts = [pair_columns(pair, transcripts, space) for pair, transcripts in enumerate(each)]
     return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
 
-def rounds_of(pair: int, transcripts: Transcripts, space: Space) -> dict[str, list[Any]]:
-    game, number = np.nonzero(transcripts.live)
-    labels = np.array([*(space.label(i) for i in range(space.instances)), "waits"], dtype=object)
+def pair_columns(pair: int, transcripts: Transcripts, space: Space) -> dict[str, list[Any]]:
+    game, number = np.nonzero(transcripts.active)
+    labels = np.array([*(space.label(i) for i in range(space.instances)), "wait"], dtype=object)
     words = np.array(space.attributes, dtype=object)
     candidates, action = transcripts.candidates[game], transcripts.action[game, number]
     waits = action == candidates.shape[1]
-    picked = np.where(waits, -1, candidates[np.arange(len(game)), np.where(waits, 0, action)])
+    answer = np.where(waits, -1, candidates[np.arange(len(game)), np.where(waits, 0, action)])
     columns: dict[str, np.ndarray] = {
         "pair": np.full(len(game), pair),
         "game": game + 1,
@@ -53,9 +53,9 @@ def rounds_of(pair: int, transcripts: Transcripts, space: Space) -> dict[str, li
         "target": labels[transcripts.instance[game]],
         "target_position": transcripts.target[game] + 1,
         "message": words[transcripts.message[game, number]],
-        "true": space.table[transcripts.instance[game], transcripts.message[game, number]].astype(int),
-        "action": labels[picked],
-        "found": (action == transcripts.target[game]).astype(int),
+        "valid": space.table[transcripts.instance[game], transcripts.message[game, number]].astype(int),
+        "action": labels[answer],
+        "success": (action == transcripts.target[game]).astype(int),
         "reward": transcripts.reward[game, number].astype(float).round(6),
     }
     for i in range(candidates.shape[1]):
@@ -69,14 +69,14 @@ def interaction(each: Dialogues, space: Space) -> dict[str, np.ndarray]:
 
     def of_pair(pair: int, one: Transcripts) -> dict[str, np.ndarray]:
         rows = np.arange(len(one.target))
-        length = one.live.sum(axis=1)
-        last, place = one.belief[rows, length - 1], np.argsort(one.order, axis=1)
+        length = one.active.sum(axis=1)
+        last, position = one.belief[rows, length - 1], np.argsort(one.order, axis=1)
         waited = one.answer == one.order.shape[1]
-        answer = np.where(waited, one.answer, place[rows, np.where(waited, 0, one.answer)])
+        answer = np.where(waited, one.answer, position[rows, np.where(waited, 0, one.answer)])
         return {
             "sender_input": space.table[one.instance].astype(np.float32),
             "receiver_input": space.table[np.take_along_axis(one.candidates, one.order, 1)].astype(np.float32),
-            "labels": place[rows, one.target].astype(np.int64),
+            "labels": position[rows, one.target].astype(np.int64),
             "message": np.column_stack([one.message + 1, np.zeros(len(rows))]).astype(np.int64),
             "receiver_output": np.take_along_axis(last, one.order, 1).astype(np.float32),
             "message_length": (length + 1).astype(np.int64),
@@ -92,11 +92,8 @@ def interaction(each: Dialogues, space: Space) -> dict[str, np.ndarray]:
 
 
 def as_csv(each: Dialogues, space: Space) -> bytes:
-    columns, text = tidy(each, space), io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue().encode()
+    columns = tidy_columns(each, space)
+    return format_csv(columns, zip(*columns.values(), strict=True))
 
 
 def as_parquet(each: Dialogues, space: Space) -> bytes:
@@ -104,7 +101,7 @@ def as_parquet(each: Dialogues, space: Space) -> bytes:
     from pyarrow import parquet
 
     sink = pyarrow.BufferOutputStream()
-    parquet.write_table(pyarrow.table(tidy(each, space)), sink)
+    parquet.write_table(pyarrow.table(tidy_columns(each, space)), sink)
     return sink.getvalue().to_pybytes()
 
 
@@ -133,7 +130,8 @@ LAYOUTS: dict[str, Callable[[Dialogues, Space], bytes]] = {
 }
 
 
-def export(out: Path, sides: Sides) -> None:
+def check_export(out: Path) -> None:
+    """Raise an error where dialogues cannot be written to this file."""
     layout = out.suffix.lower()
     if layout not in LAYOUTS:
         raise ValueError(f"Dialogues are written as {', '.join(LAYOUTS)}, not as {out.name!r}: choose one of these.")
@@ -143,11 +141,13 @@ def export(out: Path, sides: Sides) -> None:
             import pyarrow  # noqa: F401
         except ImportError:
             raise ValueError("Parquet needs pyarrow: pip install 'implicature[parquet]', or write .csv.") from None
-    met = meeting(sides)
-    each = transcripts_of(met)
+
+
+def write_dialogues(out: Path, matchup: Matchup) -> int:
+    """Write all dialogues of a matchup; how many there are."""
+    each = transcribe_matchup(matchup)
     try:
-        write_atomic(out, LAYOUTS[layout](each, met.setting.space))
-    except OSError as problem:
-        raise ValueError(f"{out} cannot be written ({problem.strerror}): choose another --out.") from None
-    games = len(each) * len(met.games.target)
-    Console().print(f"{games:,} games in {out}", highlight=False, markup=False)
+        write_atomic(out, LAYOUTS[out.suffix.lower()](each, matchup.task.space))
+    except OSError as error:
+        raise ValueError(f"{out} cannot be written ({error.strerror}): choose another --out.") from None
+    return len(each) * len(matchup.games.target)

@@ -1,15 +1,15 @@
-"""What a pair's words tell: measures of emergent language, of whatever was said in test games. Information is in bits.
+"""Measures of emergent language, from what was said in test games. Information is in bits.
 
 topographic similarity   Spearman correlation of distances between targets and between what was said of them
 mutual information       I(message; category), or of each attribute where there are no categories
 purity                   Σ_m p(m) · max_a p(a | m): how often a word's commonest attribute is the target's
 context independence     mean_c p(m_c | c) · p(c | m_c),  m_c = argmax_m p(c | m); IBM model 1     (Bogin et al. 2018)
-speaker consistency      I(words; target) / H(words): how far the target alone, not its context, settles what is said
-coordination             I(words; whom he picks) / H(words): instantaneous coordination (Jaques et al. 2019)
-causal influence         I(first word; his choice) in each game, were any of its candidates meant (Lowe et al. 2019)
+speaker consistency      I(words; target) / H(words): how far the target alone, not its context, determines what is said
+coordination             I(words; his answer) / H(words): instantaneous coordination (Jaques et al. 2019)
+causal influence         I(first word; his answer) in each game, over all its candidates as targets (Lowe et al. 2019)
 
-With few games for each target, words that mean nothing look as if they told something; hence "by chance": the same
-measure after the words were dealt out among the games anew.
+With few games for each target, meaningless words seem informative; hence `permuted`: the same measures after the words
+were permuted among the games.
 """
 
 from typing import Any
@@ -21,9 +21,13 @@ from jaxtyping import Bool, Float, Int
 from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 
+from implicature.agents.contracts import Pair
+from implicature.agents.perspectives import FeatureTable
+from implicature.evaluation.matchup import Matchup
+from implicature.evaluation.players import plain_errors
 from implicature.evaluation.transcripts import Transcripts, transcribe
-from implicature.games.sampling import Game, Rules
-from implicature.nn.image_encoder import Sights
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game
 from implicature.spaces import Space
 
 Labels = Int[np.ndarray, " samples"]
@@ -31,7 +35,7 @@ Said = Int[np.ndarray, "games rounds"]
 """−1 where nothing was."""
 SIMILARITY_GAMES = 1_000
 INFLUENCE_GAMES = 1_000
-MOST_BELIEFS = 10**8
+MAX_BELIEFS = 10**8
 
 
 def counts(first: Labels, second: Labels) -> Float[np.ndarray, "first second"]:
@@ -57,8 +61,8 @@ def mutual_information(first: Labels, second: Labels) -> float:
     return float(entropy(both.sum(axis=1)) + entropy(both.sum(axis=0)) - entropy(both.ravel()))
 
 
-def told(first: Labels, second: Labels) -> float:
-    """The share of what the first varies in that the second settles."""
+def explained_entropy(first: Labels, second: Labels) -> float:
+    """I(first; second) / H(first): the fraction of the first's entropy that the second explains."""
     most = label_entropy(first)
     return mutual_information(first, second) / most if most > 1e-12 else 0.0
 
@@ -114,8 +118,8 @@ def context_independence(
     return float(np.mean(message_of[np.arange(len(best)), best] * concept_of[best, np.arange(len(best))]))
 
 
-def causal_influence(beliefs: Float[np.ndarray, "games meant candidates"]) -> float:
-    """I(word; choice) from what he believes after her word for each candidate, all of them equally likely meant."""
+def causal_influence(beliefs: Float[np.ndarray, "games targets candidates"]) -> float:
+    """I(word; answer) from his beliefs after her word for each candidate as the target, all equally likely."""
     return float(np.mean(entropy(beliefs.mean(axis=1)) - entropy(beliefs).mean(axis=1)))
 
 
@@ -128,28 +132,28 @@ def categories_of(space: Space) -> dict[str, Int[np.ndarray, " instances"]]:
     }
 
 
-def measured(said: Said, transcripts: Transcripts, space: Space) -> dict[str, Any]:
-    """All that depends on which words were said in which games, by counting."""
+def count_measures(said: Said, transcripts: Transcripts, space: Space) -> dict[str, Any]:
+    """All measures that depend only on which words were said in which games."""
     words = np.unique(said, axis=0, return_inverse=True)[1].ravel()
     games, rounds = np.nonzero(said >= 0)
     messages, instances = said[games, rounds], transcripts.instance[games]
     often = np.zeros((len(said), space.table.shape[1]))
     np.add.at(often, (games, messages), 1.0)
     answered = transcripts.answer < transcripts.candidates.shape[1]
-    picked = np.full(len(said), -1)
-    picked[answered] = transcripts.candidates[answered, transcripts.answer[answered]]
+    answers = np.full(len(said), -1)
+    answers[answered] = transcripts.candidates[answered, transcripts.answer[answered]]
     return {
         "mutual_information": {
             kind: mutual_information(messages, of[instances]) for kind, of in categories_of(space).items()
         },
         "purity": purity(messages, space.table[instances]),
         "context_independence": context_independence(often, space.table[transcripts.instance].astype(float)),
-        "speaker_consistency": told(words, transcripts.instance),
-        "coordination": told(words, picked),
+        "speaker_consistency": explained_entropy(words, transcripts.instance),
+        "coordination": explained_entropy(words, answers),
     }
 
 
-def every_target(games: Game, most: int) -> Game:
+def all_targets(games: Game, most: int) -> Game:
     """The first games, with each of their candidates as the target."""
     first = jax.tree.map(lambda leaf: leaf[:most], games)
     number = first.candidates.shape[1]
@@ -158,21 +162,35 @@ def every_target(games: Game, most: int) -> Game:
     return jax.vmap(Game)(repeated.candidates, target.astype(repeated.target.dtype), repeated.order)
 
 
-def language(teacher: Any, student: Any, sights: Sights, space: Space, games: Game, rules: Rules) -> dict[str, Any]:
+def language(pair: Pair, features: FeatureTable, space: Space, games: Game, rules: Rules) -> dict[str, Any]:
     """All measures of one pair."""
-    transcripts = transcribe(teacher, student, sights, games, rules)
+    lexicon = jnp.asarray(space.table)
+    transcripts = transcribe(pair, features, lexicon, games, rules)
     said, number = transcripts.message, rules.candidates
-    dealt = np.random.default_rng(0).permutation(len(said))
-    few = max(1, min(INFLUENCE_GAMES, MOST_BELIEFS // number**2))
-    meant = transcribe(teacher, student, sights, every_target(games, few), rules).belief[:, 0]
+    permutation = np.random.default_rng(0).permutation(len(said))
+    few = max(1, min(INFLUENCE_GAMES, MAX_BELIEFS // number**2))
+    beliefs = transcribe(pair, features, lexicon, all_targets(games, few), rules).belief[:, 0]
     some = slice(SIMILARITY_GAMES)
     return {
         "games": len(said),
         "accuracy": float(np.mean(transcripts.answer == transcripts.target)),
         "entropy": label_entropy(said[said >= 0]),
         "topographic_similarity": topographic_similarity(space.table[transcripts.instance[some]], said[some]),
-        **measured(said, transcripts, space),
-        "causal_influence": causal_influence(meant.astype(float).reshape(-1, number, number)),
-        "most_influence": float(np.log2(number)),
-        "by_chance": measured(said[dealt], transcripts, space),
+        **count_measures(said, transcripts, space),
+        "causal_influence": causal_influence(beliefs.astype(float).reshape(-1, number, number)),
+        "max_influence": float(np.log2(number)),
+        "permuted": count_measures(said[permutation], transcripts, space),
     }
+
+
+def measure_matchup(matchup: Matchup) -> dict[str, Any]:
+    """The measures of a pair; of several their means, and each."""
+    with plain_errors():
+        each = [
+            language(pair, matchup.features(pair), matchup.task.space, matchup.games, matchup.rules)
+            for pair in matchup.pairs
+        ]
+    figures: dict[str, Any] = jax.tree.map(lambda *values: float(np.mean(values)), *each)
+    figures["games"] = each[0]["games"]
+    several = {"pairs": len(each), "each": each} if len(each) > 1 else {}
+    return {**figures, **several}

@@ -1,252 +1,158 @@
-"""Who plays: a side is named on the command line as
+"""A matchup: two players, of one run or of two, or of none, and test games that no run among them was trained with."""
 
-    RUN, RUN:1             the agent of a run's folder (of its pair number 1, where a run has several)
-    exact, literal         who computes what we learn: the recursion of depth 3, and of depth 0
-    my_module:my_agent     an agent of your own (agents/own.py); naming it imports the module, which runs its code
-
-In Python a side may also be a run or a function itself. Two sides, of one run or of two, or of none, play test games
-that no run among them was trained with.
-"""
-
-import importlib
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from implicature.agents.custom import OwnStudent, OwnTeacher, compiled
-from implicature.agents.exact import ExactStudent, ExactTeacher, Recursion
-from implicature.evaluation.held_out import held_out_games, sights_between
-from implicature.evaluation.matchup_args import Sides
-from implicature.games.sampling import Game, Rules, check_number
-from implicature.nn.image_encoder import Sights
+from implicature.agents.contracts import AbstractStudent, AbstractTeacher, Pair
+from implicature.agents.perspectives import FeatureTable
+from implicature.agents.rollout import argmax, boltzmann
+from implicature.evaluation.held_out import aggregate, feature_table, held_out_games
+from implicature.evaluation.matchup_args import MatchupArgs
+from implicature.evaluation.players import (
+    ROLES,
+    Player,
+    PlayerSpec,
+    Role,
+    check_traceable,
+    load_player,
+    make_agent,
+    plain_errors,
+    run_agents,
+)
+from implicature.evaluation.rollouts import GameResults, play_games, summarize, summarize_by_rtd
+from implicature.games.context import Context
+from implicature.games.registry import load_images
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game, check_n_games
+from implicature.nn.image_encoder import ImageEncoder
 from implicature.spaces import Space
 from implicature.training.config import Config
-from implicature.training.run import Run, Setting, in_pictures_of, open_run, setting_of
+from implicature.training.run import Run
+from implicature.training.task import Task, make_task
 
-Side = Literal["teacher", "student"]
-Who = str | Path | Run | Callable
-"""Whoever can sit on a side."""
-DEPTHS = {"exact": 3, "literal": 0}
+MAX_RTD_CANDIDATES = 12
+"""The recursive teaching dimension is tabulated up to here."""
+Agent = tuple[AbstractTeacher | AbstractStudent, ImageEncoder | None]
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Matchup:
     """Pairs who play the same test games."""
 
     title: str
-    setting: Setting
+    task: Task
     rules: Rules
     games: Game
-    pairs: list[tuple[Any, Any]]
-    """A teacher and a student each."""
+    pairs: list[Pair]
     novel: bool = False
     """Whether targets were held out from training."""
-    pictures: str | None = None
-    """Other pictures than those of the setting, by the name they were asked for."""
+    images: str | None = None
+    """Other images than those of the task, by the name they were asked for."""
 
-    def kinds(self) -> list[str]:
+    def special(self) -> list[str]:
         """What is special about these test games."""
-        return ["novel targets"] * self.novel + [f"pictures of {self.pictures}"] * (self.pictures is not None)
+        return ["novel targets"] * self.novel + [f"images of {self.images}"] * (self.images is not None)
 
-    def sights(self, teacher: Any, student: Any) -> Sights:
-        return sights_between(teacher, student, self.setting.space)
+    def features(self, pair: Pair) -> FeatureTable:
+        return feature_table(pair, self.task.space)
 
-
-class Seat(NamedTuple):
-    """Somebody on a side: of a run, of one pair of it, an agent of one's own, or else an exact player."""
-
-    name: str
-    run: Run | None = None
-    number: int | None = None
-    function: Callable | None = None
-
-
-def run_named(name: str) -> tuple[Path, int | None] | None:
-    """The folder and the number of the pair, if this names a run."""
-    folder, _, number = name.rpartition(":")
-    if number.isdecimal() and Path(folder).is_dir() and folder:
-        return Path(folder), int(number)
-    return (Path(name), None) if Path(name).is_dir() or (":" not in name and name not in DEPTHS) else None
+    def play(self, equivalent: bool = False, sampled: bool = False) -> list[GameResults]:
+        """The results of each pair. With `sampled` the teacher samples from softmax(β Q), as in training."""
+        space, lexicon = self.task.space, self.task.data.lexicon
+        categories = jnp.asarray(space.category_numbers()) if equivalent else None
+        beta = self.task.config.method.beta
+        speak = boltzmann(1.0 if beta is None else beta) if sampled else argmax
+        with plain_errors():
+            return [
+                play_games(
+                    pair, self.features(pair), lexicon, self.games, self.rules, categories=categories, speak=speak
+                )
+                for pair in self.pairs
+            ]
 
 
-def of_run(run: Run, side: Side, phase: int | None, number: int | None) -> list[Any]:
-    """The agents on one side of a run's pairs, or of one of them."""
-    phase = run.setting.config.phases if phase is None else phase
-    if phase < 0 or not run.phase_file(phase).exists():
-        raise ValueError(
-            f"{run.folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases."
-        )
-    pairs = run.setting.config.seeds
-    if number is not None and number >= pairs:
-        raise ValueError(f"{run.folder} has no pair {number}: it has {pairs}, numbered from 0.")
-    return [getattr(run.pair(phase, i), side) for i in (range(pairs) if number is None else [number])]
+def evaluate_matchup(matchup: Matchup, equivalent: bool = False, sampled: bool = False) -> dict[str, Any]:
+    """The figures of all pairs."""
+    each = matchup.play(equivalent, sampled)
+    figures = aggregate([summarize(results) for results in each])
+    if matchup.rules.rounds > 1 and matchup.rules.candidates <= MAX_RTD_CANDIDATES:
+        tables = [summarize_by_rtd(results) for results in each]
+        figures["by_rtd"] = {
+            rtd: {name: float(np.mean([table[rtd][name] for table in tables])) for name in tables[0][rtd]}
+            for rtd in tables[0]
+        }
+    return figures
 
 
-def imported(name: str) -> Callable:
-    """module:object, from the current folder or wherever Python finds modules."""
-    module, _, path = name.partition(":")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        found = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (Exception, SystemExit) as problem:
-        raise ValueError(
-            f"{name} cannot be imported ({type(problem).__name__}: {problem}): name an agent as module:object, "
-            "the module in this folder or installed."
-        ) from None
-    finally:
-        sys.path.remove(here)
-    return own_agent(found, name)
-
-
-def own_agent(found: Any, name: str) -> Callable:
-    """An agent of one's own; of a class, one is made."""
-    try:
-        found = found() if isinstance(found, type) else found
-    except Exception as problem:
-        what = f"{type(problem).__name__}: {problem}"
-        raise ValueError(f"{name} cannot be made ({what}): a class of agents is called without arguments.") from None
-    if not callable(found):
-        raise ValueError(f"{name} is not a function: an agent of your own is called with what it may see.")
-    return found
-
-
-def seated(who: Who, opened: dict[Path, Run]) -> Seat:
-    """Who this is; a run is opened once for both sides."""
-    if isinstance(who, Run):
-        return Seat(str(who.folder), who)
-    if not isinstance(who, str | Path):
-        name = getattr(who, "__name__", type(who).__name__)
-        return Seat(name, function=own_agent(who, name))
-    if (of := run_named(str(who))) is not None:
-        folder, number = of
-        if folder not in opened:
-            opened[folder] = open_run(folder)
-        return Seat(str(who), opened[folder], number)
-    return Seat(str(who), function=None if str(who) in DEPTHS else imported(str(who)))
-
-
-def not_of_a_run(seat: Seat, side: Side, space: Space, rules: Rules, share: bool = True) -> Any:
-    """An exact player, or one of your own."""
-    if seat.function is None:
-        depth = Recursion(DEPTHS[seat.name], share=share)
-        return ExactTeacher(depth) if side == "teacher" else ExactStudent(depth, rules.message_cost)
-    messages = space.table.shape[1]
-    player = (
-        OwnTeacher(seat.function, messages, seat.name) if side == "teacher" else OwnStudent(seat.function, seat.name)
-    )
-    if compiled(seat.function):
-        check_compiled(player, side, space, rules)
-    return player
-
-
-def check_compiled(player: OwnTeacher | OwnStudent, side: Side, space: Space, rules: Rules) -> None:
-    """Trace it once by itself, so that what is wrong with it is told as such."""
-
-    def once() -> Any:
-        candidates, zero = jnp.asarray(space.table[: rules.candidates], jnp.float32), jnp.asarray(0)
-        mind = player.start(jnp.full(rules.candidates, 1 / rules.candidates), rules)
-        if isinstance(player, OwnTeacher):
-            return player.values(candidates, zero, mind)
-        return player.policy(player.update(candidates, mind, zero), jnp.asarray(True))
-
-    try:
-        jax.eval_shape(once)
-    except Exception as problem:
-        what = str(problem).strip().splitlines()[0]
-        raise ValueError(f"{player.name} is no {side} for this game ({type(problem).__name__}: {what}).") from None
-
-
-@contextmanager
-def own_words() -> Iterator[None]:
-    """If an agent of one's own ends in an error, its sentence is told without what JAX says around it."""
-    try:
-        yield
-    except jax.errors.JaxRuntimeError as problem:
-        lines = [line for line in str(problem).splitlines() if "ValueError: " in line]
-        if not lines:
-            raise
-        raise ValueError(lines[-1].split("ValueError: ", 1)[1]) from None
-
-
-def together(runs: dict[Path, Run]) -> Setting:
-    """The setting of the games that these runs can play: the first one's, if they talk about the same things and were
-    kept from the same test games."""
+def shared_task(runs: dict[Path, Run]) -> Task:
+    """The task of the games that these runs can play: the first one's, if they share its space and its test games."""
     (first, run), *others = runs.items()
-    setting = run.setting
+    task = run.task
     for name, other in others:
-        mine, theirs = setting.space, other.setting.space
+        mine, theirs = task.space, other.task.space
         if mine.attributes != theirs.attributes or not np.array_equal(mine.table, theirs.table):
             raise ValueError(f"{first} and {name} talk about different things: cross-play needs one space for both.")
-        apart = [(one.config.split, one.config.instances) for one in (setting, other.setting)]
-        if apart[0] != apart[1]:
+        if task.config.data.split_seed != other.config.data.split_seed or (
+            task.config.data.train_instance_fraction != other.config.data.train_instance_fraction
+        ):
             raise ValueError(
-                f"What {first} tests with {name} may have trained with: their --split or --instances differ."
+                f"What {first} tests with {name} may have trained with: their --split-seed or "
+                "--train-instance-fraction differ."
             )
-    return setting
+    return task
 
 
-def paired(hers: list[Any], his: list[Any]) -> list[tuple[Any, Any]]:
-    """Pairs of the agents on either side; a side of one plays with each of the other."""
-    number = max(len(hers), len(his)) if 1 in (len(hers), len(his)) else min(len(hers), len(his))
-    return [(hers[i % len(hers)], his[i % len(his)]) for i in range(number)]
+def combine(teachers: list[Agent], students: list[Agent]) -> list[Pair]:
+    """Pairs of the agents of either role; a role of one plays with each of the other."""
+    sizes = len(teachers), len(students)
+    number = max(sizes) if 1 in sizes else min(sizes)
+    pairs = []
+    for i in range(number):
+        (teacher, teacher_encoder), (student, student_encoder) = teachers[i % sizes[0]], students[i % sizes[1]]
+        assert isinstance(teacher, AbstractTeacher)
+        assert isinstance(student, AbstractStudent)
+        pairs.append(Pair(teacher, student, teacher_encoder, student_encoder))
+    return pairs
 
 
-def other_pictures(setting: Setting, pairs: list[tuple], name: str) -> Space:
-    """The space in the pictures asked for, if there are eyes to see them."""
-    if all(agent.eyes is None for pair in pairs for agent in pair):
-        raise ValueError("These agents know candidates by their attributes, not by --pictures: leave that out.")
-    return in_pictures_of(setting.space, name)
+def load_agents(
+    spec: PlayerSpec, role: Role, space: Space, rules: Rules, phase: int | None, share: bool = True
+) -> list[Agent]:
+    if spec.run is not None:
+        return run_agents(spec.run, role, phase, spec.pair_index)
+    agent = make_agent(spec, role, space.table.shape[1], rules, share)
+    table = jnp.asarray(space.table[: rules.candidates])
+    check_traceable(agent, spec, Context(features=table.astype(jnp.float32), lexicon=table), rules)
+    return [(agent, None)]
 
 
-def named(sides: Sides) -> tuple[str, str]:
-    """Who was asked for as the teacher and as the student."""
-    teacher, student = sides.teacher or sides.run, sides.student or sides.run
-    if teacher is None or student is None:
-        side = "teacher" if teacher is None else "student"
-        raise ValueError(f"Who is the {side}? Name a run, or say it with --{side}.")
-    return teacher, student
-
-
-def meeting(sides: Sides) -> Meeting:
-    """Both players of a command and their games."""
-    return meet(*named(sides), sides)
-
-
-def meet(teacher: Who, student: Who, asked: Sides) -> Meeting:
+def load_matchup(teacher: Player, student: Player, asked: MatchupArgs) -> Matchup:
     """Any two players, and the test games that are asked for."""
-    check_number(asked.games)
+    check_n_games(asked.games)
     opened: dict[Path, Run] = {}
-    seats: dict[Side, Seat] = {"teacher": seated(teacher, opened), "student": seated(student, opened)}
-    runs = {seat.run.folder: seat.run for seat in seats.values() if seat.run is not None}
+    specs = load_player(teacher, opened), load_player(student, opened)
+    runs = {spec.run.folder: spec.run for spec in specs if spec.run is not None}
     game = {name: getattr(asked, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
-    setting = together(runs) if runs else setting_of(Config(**game, train_games=1))
-    games = held_out_games(setting, asked.games, asked.seed, asked.candidates, novel=asked.novel)
-    rules = Rules(games.candidates.shape[1], setting.rules.rounds, setting.rules.message_cost)
-    hers, his = (
-        [not_of_a_run(seat, side, setting.space, rules)]
-        if seat.run is None
-        else of_run(seat.run, side, asked.phase, seat.number)
-        for side, seat in seats.items()
+    task = shared_task(runs) if runs else make_task(Config.of(**game, train_games=1))
+    games = held_out_games(task, asked.games, asked.seed, asked.candidates, novel=asked.novel)
+    rules = Rules(games.candidates.shape[1], task.rules.rounds, task.rules.message_cost)
+    teachers, students = (
+        load_agents(spec, role, task.space, rules, asked.phase) for spec, role in zip(specs, ROLES, strict=True)
     )
-    pairs = paired(hers, his)
-    phase = setting.config.phases if asked.phase is None else asked.phase
-    title = title_of(seats["teacher"], seats["student"], phase)
-    if asked.pictures is not None:
-        setting = replace(setting, space=other_pictures(setting, pairs, asked.pictures))
-    return Meeting(title, setting, rules, games, pairs, asked.novel, asked.pictures)
+    pairs = combine(teachers, students)
+    phase = task.config.optimiser.phases if asked.phase is None else asked.phase
+    if asked.images is not None:
+        if all(pair.teacher_encoder is None and pair.student_encoder is None for pair in pairs):
+            raise ValueError("These agents know candidates by their attributes, not by --images: leave that out.")
+        task = replace(task, space=load_images(task.space, asked.images))
+    return Matchup(matchup_title(*specs, phase), task, rules, games, pairs, asked.novel, asked.images)
 
 
-def title_of(teacher: Seat, student: Seat, phase: int) -> str:
+def matchup_title(teacher: PlayerSpec, student: PlayerSpec, phase: int) -> str:
     if teacher.name != student.name:
         return f"{teacher.name} teaches {student.name}"
     return f"{teacher.name} with {student.name}" if teacher.run is None else f"{teacher.name}: phase {phase}"

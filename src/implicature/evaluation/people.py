@@ -1,11 +1,11 @@
-"""How rational a person is, and how deep they think: maximum likelihood under the exact recursion.
+"""How rational a participant is, and how deep they reason: maximum likelihood under the exact recursion.
 
-    as the student   P(o | m_1 … m_r) = (1 − ε) L_t(o | m_r) + ε / K        belief after the words so far, prior uniform
-    as the teacher   P(m | o*)        = (1 − ε) S_t(m | o*) + ε / M         she answers the student of depth t − 1
-    (β, t)^          the largest Σ log P over a grid; waiting is not explained, so it is left out
+    as the student   P(o | m_1 … m_r) = (1 − λ) L_t(o | m_r) + λ / K     belief after all messages, uniform prior
+    as the teacher   P(m | o*)        = (1 − λ) S_t(m | o*) + λ / M      she responds to the student of depth t − 1
+    (β, t)^          the maximum of Σ log P over a grid; waiting is not modelled, so it is left out
 
-A slip ε = 0.01 keeps one stray choice from ruling out a depth. Intervals hold what the likelihood ratio test does not
-reject at 5 %: all (β, t) within 1.92 of the best log likelihood, seen from β and from t. At t = 0 β has no effect.
+A lapse rate λ = 0.01 keeps one stray choice from ruling out a depth. Intervals are profile likelihood intervals: all
+(β, t) within 1.92 of the maximum log likelihood, projected on β and on t. At t = 0, β has no effect.
 """
 
 from dataclasses import dataclass
@@ -16,34 +16,36 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from implicature.agents.exact import Recursion
+from implicature.agents.exact import ExactModel
 
-SLIP = 0.01
-DEPTHS = 5
-"""0 … 4: beyond it people and games of this size hardly differ."""
+LAPSE_RATE = 0.01
+N_DEPTHS = 5
+"""Depths 0 … 4: in games of this size deeper recursions hardly differ."""
 BETAS = np.geomspace(0.25, 100, 121).astype(np.float32)
-WITHIN = 1.92
-"""Half of the 95 % point of χ² with one degree of freedom."""
+INTERVAL_MARGIN = 1.92
+"""Half of the 95 % quantile of χ² with one degree of freedom."""
+TIE = 1e-3
+"""Log likelihoods closer than this are tied; the smallest depth wins."""
 
 
 @dataclass(frozen=True)
-class Choices:
-    """Decisions as arrays, one a row: games are padded with candidates and words that do not exist."""
+class DecisionArrays:
+    """Decisions as arrays, one a row; games are padded to the same number of candidates and words."""
 
-    truth: Bool[np.ndarray, "decisions room words"]
-    candidates: Int[np.ndarray, " decisions"]
-    vocabulary: Int[np.ndarray, " decisions"]
-    said: Int[np.ndarray, "decisions rounds"]
-    """The words so far; -1 after the last."""
-    teaches: Bool[np.ndarray, " decisions"]
-    """The last word was the person's decision; else the answer was."""
+    lexicon: Bool[np.ndarray, "decisions candidates words"]
+    n_candidates: Int[np.ndarray, " decisions"]
+    n_words: Int[np.ndarray, " decisions"]
+    messages: Int[np.ndarray, "decisions rounds"]
+    """The messages so far; -1 after the last."""
+    is_teacher: Bool[np.ndarray, " decisions"]
+    """Whether the participant chose the last message; else the answer."""
     target: Int[np.ndarray, " decisions"]
     answer: Int[np.ndarray, " decisions"]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What one person's decisions say of them. An end of an interval is None where the grid's end is not ruled out."""
+    """Estimates for one participant. An end of an interval is None where it lies beyond the grid."""
 
     decisions: int
     beta: float | None
@@ -54,63 +56,59 @@ class Fit:
     depth_low: int
     depth_high: int | None
     log_likelihood: float
-    chance: float
-    """The log likelihood of guessing at random, to compare with."""
+    chance_log_likelihood: float
+    """Of choosing at random, for comparison."""
 
 
-def log_chance(
-    mind: Recursion, truth: Array, candidates: Array, vocabulary: Array, said: Array, teaches: Array, target: Array,
-    answer: Array,
+def decision_log_likelihood(
+    model: ExactModel, lexicon: Array, n_candidates: Array, n_words: Array, messages: Array, is_teacher: Array,
+    target: Array, answer: Array,
 ) -> Float[Array, ""]:  # fmt: skip
     """log P of one decision."""
-    belief = jnp.where(jnp.arange(truth.shape[0]) < candidates, 1 / candidates, 0.0)
+    belief = jnp.where(jnp.arange(lexicon.shape[0]) < n_candidates, 1 / n_candidates, 0.0)
     spoken = jnp.zeros(())
-    for word in said:
-        teacher, student = mind.tables(truth, belief)
-        spoken = jnp.where(word >= 0, teacher[target, word] / jnp.maximum(jnp.sum(teacher[target]), 1e-9), spoken)
-        belief = jnp.where(word >= 0, student[:, word], belief)
-    chance, number = jnp.where(teaches, spoken, belief[answer]), jnp.where(teaches, vocabulary, candidates)
-    return jnp.log((1 - SLIP) * chance + SLIP / number)
+    for message in messages:
+        teacher, student = model.tables(lexicon, belief)
+        total = jnp.maximum(jnp.sum(teacher[target]), 1e-9)
+        spoken = jnp.where(message >= 0, teacher[target, message] / total, spoken)
+        belief = jnp.where(message >= 0, student[:, message], belief)
+    probability, options = jnp.where(is_teacher, spoken, belief[answer]), jnp.where(is_teacher, n_words, n_candidates)
+    return jnp.log((1 - LAPSE_RATE) * probability + LAPSE_RATE / options)
 
 
 @partial(jax.jit, static_argnames="depths")
-def likelihoods(
+def log_likelihood_grid(
     betas: Float[Array, " betas"], columns: tuple[Array, ...], number: Int[Array, ""], depths: int
 ) -> Float[Array, "betas depths"]:
     """Σ log P over the first `number` decisions, for every β and depth."""
 
-    def at(beta: Array, depth: Array) -> Array:
-        each = jax.vmap(lambda *one: log_chance(Recursion(depth, beta), *one))(*columns)
+    def total(beta: Array, depth: Array) -> Array:
+        each = jax.vmap(lambda *row: decision_log_likelihood(ExactModel(depth, beta), *row))(*columns)
         return jnp.sum(jnp.where(jnp.arange(len(each)) < number, each, 0))
 
-    return jax.lax.map(lambda beta: jax.lax.map(lambda depth: at(beta, depth), jnp.arange(depths)), betas)
+    return jax.lax.map(lambda beta: jax.lax.map(lambda depth: total(beta, depth), jnp.arange(depths)), betas)
 
 
-def rounded(number: float | np.floating) -> float:
-    return round(float(number), 3)
-
-
-def fit(choices: Choices) -> Fit:
-    """β and t of the person who made these decisions; at least one."""
-    # Filled up to a power of two, so that one program serves many participants.
-    size = max(64, 1 << (len(choices.target) - 1).bit_length())
-    columns = tuple(jnp.asarray(np.resize(column, (size, *column.shape[1:]))) for column in vars(choices).values())
-    total = np.asarray(likelihoods(jnp.asarray(BETAS), columns, jnp.asarray(len(choices.target)), DEPTHS), np.float64)
-    best = total.max()
-    # Of equally likely depths the smallest: nobody need be taken to think deeper than they show.
-    depth = int(np.flatnonzero(total.max(axis=0) >= best - 1e-3)[0])
-    kept = total >= best - WITHIN
-    betas, likely = np.flatnonzero(kept.any(axis=1)), np.flatnonzero(kept.any(axis=0))
-    low, high, last = int(betas[0]), int(betas[-1]), len(BETAS) - 1
-    number = np.where(choices.teaches, choices.vocabulary, choices.candidates)
+def fit_participant(decisions: DecisionArrays) -> Fit:
+    """β and t of the participant who made these decisions; at least one."""
+    number = len(decisions.target)
+    # Padded to a power of two, so that one compiled program serves many participants.
+    size = max(64, 1 << (number - 1).bit_length())
+    columns = tuple(jnp.asarray(np.resize(column, (size, *column.shape[1:]))) for column in vars(decisions).values())
+    grid = np.asarray(log_likelihood_grid(jnp.asarray(BETAS), columns, jnp.asarray(number), N_DEPTHS), np.float64)
+    best = grid.max()
+    depth = int(np.flatnonzero(grid.max(axis=0) >= best - TIE)[0])
+    plausible = grid >= best - INTERVAL_MARGIN
+    betas, depths = np.flatnonzero(plausible.any(axis=1)), np.flatnonzero(plausible.any(axis=0))
+    options = np.where(decisions.is_teacher, decisions.n_words, decisions.n_candidates)
     return Fit(
-        len(choices.target),
-        None if depth == 0 else rounded(BETAS[total[:, depth].argmax()]),
-        None if low == 0 else rounded(BETAS[low]),
-        None if high == last else rounded(BETAS[high]),
-        depth,
-        int(likely[0]),
-        None if likely[-1] == DEPTHS - 1 else int(likely[-1]),
-        rounded(best),
-        rounded(-np.log(number).sum()),
+        decisions=number,
+        beta=None if depth == 0 else round(float(BETAS[grid[:, depth].argmax()]), 3),
+        beta_low=None if betas[0] == 0 else round(float(BETAS[betas[0]]), 3),
+        beta_high=None if betas[-1] == len(BETAS) - 1 else round(float(BETAS[betas[-1]]), 3),
+        depth=depth,
+        depth_low=int(depths[0]),
+        depth_high=None if depths[-1] == N_DEPTHS - 1 else int(depths[-1]),
+        log_likelihood=round(float(best), 3),
+        chance_log_likelihood=round(float(-np.log(options).sum()), 3),
     )

@@ -1,7 +1,7 @@
-"""A pair plays test games: both greedy, unless another way to speak is passed in, the teacher going by her own
-prediction of his belief.
+"""A pair plays test games: both argmax, unless another message policy is passed in, the teacher going by her own
+prediction of the student's belief.
 
-accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, rounds and gain.
+accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, messages and return.
 """
 
 from collections.abc import Iterator
@@ -14,143 +14,152 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.rollout import Speak, Views, dialogue, greedily
+from implicature.agents.contracts import Pair
+from implicature.agents.perspectives import FeatureTable, Perspectives, perspectives
+from implicature.agents.rollout import MessagePolicy, argmax, rollout
 from implicature.evaluation.difficulty import hard_games, hardness
 from implicature.evaluation.teaching_dimension import levels, positive_rtd
-from implicature.games.sampling import Game, Rules, equivalent_instances, sample_renaming
-from implicature.nn.image_encoder import Sights
+from implicature.games.renaming import equivalent_instances, sample_renaming
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game
 
 CHUNK = 4_096
-MOST_CELLS = 2**24
+MAX_CELLS = 2**24
 """Candidates × messages of the games that are played at once."""
+Lexicon = Bool[Array, "instances messages"]
 
 
 @dataclass(frozen=True)
-class Played:
-    """What came of each game."""
+class GameResults:
+    """The outcome of each game."""
 
-    found: Float[np.ndarray, " games"]
-    messages: Int[np.ndarray, " games"]
-    gain: Float[np.ndarray, " games"]
-    true: Int[np.ndarray, " games"]
+    success: Float[np.ndarray, " games"]
+    n_messages: Int[np.ndarray, " games"]
+    episode_return: Float[np.ndarray, " games"]
+    n_valid: Int[np.ndarray, " games"]
     """How many of its messages were true of the target."""
     level: Int[np.ndarray, " games"]
     """The target's level; -1 for none."""
     hardness: Float[np.ndarray, " games"]
-    truth: Bool[np.ndarray, "games candidates messages"] = field(repr=False)
+    lexicon: Bool[np.ndarray, "games candidates messages"] = field(repr=False)
     target: Int[np.ndarray, " games"] = field(repr=False)
 
 
 @eqx.filter_jit
-def _play(
-    key: Key[Array, ""], teacher: Any, student: Any, views: Views, truth: Array, rules: Rules, speak: Speak
-) -> tuple:
-    def one(key: Array, views: Views, truth: Array) -> tuple:
-        played = dialogue(key, teacher, student, views, rules, speak, greedily, told=False)
-        true = jnp.sum(truth[views.target][played.message] * played.live)
-        level = levels(truth)[views.target]
-        return played.found, played.length, played.gain, true, level, hardness(truth, views.target)
+def _play_chunk(
+    key: Key[Array, ""], pair: Pair, games: Perspectives, lexicon: Array, rules: Rules, speak: MessagePolicy
+) -> tuple[Array, ...]:
+    def one(key: Array, game: Perspectives, lexicon: Array) -> tuple[Array, ...]:
+        played = rollout(key, pair.teacher, pair.student, game, rules, speak)
+        valid = jnp.sum(lexicon[game.target][played.message] * played.active)
+        level = levels(lexicon)[game.target]
+        hard = hardness(lexicon, game.target)
+        return played.success, played.n_messages, played.episode_return, valid, level, hard
 
-    return jax.vmap(one)(jax.random.split(key, len(truth)), views, truth)
+    return jax.vmap(one)(jax.random.split(key, len(lexicon)), games, lexicon)
 
 
-def plain_views(key: Key[Array, ""], sights: Sights, games: Game) -> Views:
-    """Games as both sides see them, in the same looks."""
-    looks = sights.any_look(key, games.candidates)
-    his = jnp.take_along_axis(looks, games.order, axis=1)
-    return jax.vmap(Views)(sights.hers[looks], sights.his[his], games.target, games.order)
+def identical_games(key: Key[Array, ""], features: FeatureTable, lexicon: Lexicon, games: Game) -> Perspectives:
+    """Games as both agents see them, in the same views."""
+    viewed = Game(features.sample_views(key, games.candidates), games.target, games.order)
+    return jax.vmap(lambda game: perspectives(game, features, lexicon, features.views_per_instance))(viewed)
 
 
 @eqx.filter_jit
-def equivalent_views(
-    key: Key[Array, ""], sights: Sights, truth: Bool[Array, "instances messages"], categories: Array, games: Game
-) -> tuple[Views, Bool[Array, ""]]:
-    """The student sees renamed candidates and hears renamed messages; whether every renamed candidate exists."""
+def equivalent_games(
+    key: Key[Array, ""], features: FeatureTable, lexicon: Lexicon, categories: Int[Array, " messages"], games: Game
+) -> tuple[Perspectives, Bool[Array, ""]]:
+    """The student sees renamed candidates and receives renamed messages; whether every renamed candidate exists."""
 
-    def one(key: Array, game: Game) -> tuple[Views, Array]:
-        key, her_key, his_key = jax.random.split(key, 3)
+    def one(key: Array, game: Game) -> tuple[Perspectives, Array]:
+        key, teacher_key, student_key = jax.random.split(key, 3)
         renaming = sample_renaming(key, categories)
-        his = equivalent_instances(truth[game.student_candidates], truth, renaming)
-        hers = sights.hers[sights.any_look(her_key, game.candidates)]
-        views = Views(hers, sights.his[sights.any_look(his_key, his)], game.target, game.order, renaming)
-        return views, jnp.all(his >= 0)
+        renamed = equivalent_instances(lexicon[game.student_candidates], lexicon, renaming)
 
-    views, exist = jax.vmap(one)(jax.random.split(key, len(games.target)), games)
-    return views, jnp.all(exist)
+        def view(key: Array, instances: Array) -> Perspectives:
+            viewed = Game(features.sample_views(key, instances), game.target, jnp.arange(len(instances)))
+            return perspectives(viewed, features, lexicon, features.views_per_instance)
+
+        teacher, student = view(teacher_key, game.candidates).teacher, view(student_key, renamed).student
+        return Perspectives(teacher, student, game.target, game.order, renaming), jnp.all(renamed >= 0)
+
+    seen, exist = jax.vmap(one)(jax.random.split(key, len(games.target)), games)
+    return seen, jnp.all(exist)
 
 
-def parts_of(number: int, cells: int) -> Iterator[tuple[int, Int[np.ndarray, " rows"]]]:
-    """Where each part of so many games of so many cells begins, and its games. The last part is filled up with the
-    first games again, so that one program serves all parts."""
-    chunk = min(CHUNK, max(1, MOST_CELLS // cells))
-    for start in range(0, number, chunk):
-        yield start, np.arange(start, start + min(chunk, number)) % number
+def chunks(number: int, cells: int) -> Iterator[tuple[int, Int[np.ndarray, " rows"]]]:
+    """Where each chunk of games begins, and its games. The last chunk is filled up with the first games again, so that
+    one compiled program serves all chunks."""
+    size = min(CHUNK, max(1, MAX_CELLS // cells))
+    for start in range(0, number, size):
+        yield start, np.arange(start, start + min(size, number)) % number
 
 
 def play_games(
-    teacher: Any,
-    student: Any,
-    sights: Sights,
-    truth: Bool[Array, "instances messages"],
+    pair: Pair,
+    features: FeatureTable,
+    lexicon: Lexicon,
     games: Game,
     rules: Rules,
+    *,
     categories: Int[Array, " messages"] | None = None,
     seed: int = 0,
-    speak: Speak = greedily,
-) -> Played:
+    speak: MessagePolicy = argmax,
+) -> GameResults:
     """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
     number = len(games.target)
-    parts: list[tuple] = []
-    for start, rows in parts_of(number, rules.candidates * truth.shape[1]):
-        part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
-        views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
+    parts: list[tuple[np.ndarray, ...]] = []
+    for start, rows in chunks(number, rules.candidates * lexicon.shape[1]):
+        some = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
+        view_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:
-            views = plain_views(views_key, sights, part)
+            seen = identical_games(view_key, features, lexicon, some)
         else:
-            views, exist = equivalent_views(views_key, sights, truth, categories, part)
+            seen, exist = equivalent_games(view_key, features, lexicon, categories, some)
             if not bool(exist):
                 raise ValueError(
                     "Renaming the attributes of this space leads to instances that it does not have: equivalent games "
                     "need a space that has every combination, as number sets and objects do."
                 )
-        parts.append(jax.device_get(_play(play_key, teacher, student, views, truth[part.candidates], rules, speak)))
-    found, messages, gain, true, level, hard = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
-    candidates = np.asarray(games.candidates)
-    return Played(found, messages, gain, true, level, hard, np.asarray(truth)[candidates], np.asarray(games.target))
+        parts.append(jax.device_get(_play_chunk(play_key, pair, seen, lexicon[some.candidates], rules, speak)))
+    success, n_messages, returns, n_valid, level, hard = (
+        np.concatenate(column)[:number] for column in zip(*parts, strict=True)
+    )
+    true_of = np.asarray(lexicon)[np.asarray(games.candidates)]
+    return GameResults(success, n_messages, returns, n_valid, level, hard, true_of, np.asarray(games.target))
 
 
-def part(played: Played, mine: Bool[np.ndarray, " games"]) -> dict[str, float]:
-    """How some of the games went. `several` is the share with more than one message."""
+def summarize_part(results: GameResults, part: Bool[np.ndarray, " games"]) -> dict[str, float]:
+    """The figures of some of the games. `multi_message` is the fraction with more than one message."""
     return {
-        "accuracy": float(played.found[mine].mean()),
-        "share": float(mine.mean()),
-        "rounds": float(played.messages[mine].mean()),
-        "several": float((played.messages[mine] > 1).mean()),
-        "gain": float(played.gain[mine].mean()),
+        "accuracy": float(results.success[part].mean()),
+        "fraction": float(part.mean()),
+        "messages": float(results.n_messages[part].mean()),
+        "multi_message": float((results.n_messages[part] > 1).mean()),
+        "return": float(results.episode_return[part].mean()),
     }
 
 
-def summary(played: Played) -> dict[str, Any]:
-    """The figures of one pair, shares between 0 and 1."""
-    hard = played.found[hard_games(played.hardness)]
+def summarize(results: GameResults) -> dict[str, Any]:
+    """The figures of one pair, as fractions of 1."""
     by_level = {
-        "none" if level < 0 else str(level): part(played, mine)
-        for level in range(-1, int(played.level.max()) + 1)
-        if (mine := played.level == level).any()
+        "none" if level < 0 else str(level): summarize_part(results, part)
+        for level in range(-1, int(results.level.max()) + 1)
+        if (part := results.level == level).any()
     }
     return {
-        "accuracy": float(played.found.mean()),
-        "hard_accuracy": float(hard.mean()),
-        "valid": float(played.true.sum() / played.messages.sum()),
+        "accuracy": float(results.success.mean()),
+        "hard_accuracy": float(results.success[hard_games(results.hardness)].mean()),
+        "valid": float(results.n_valid.sum() / results.n_messages.sum()),
         "by_level": by_level,
-        "rounds": float(played.messages.mean()),
-        "gain": float(played.gain.mean()),
-        "games": len(played.found),
+        "messages": float(results.n_messages.mean()),
+        "return": float(results.episode_return.mean()),
+        "games": len(results.success),
     }
 
 
-def by_rtd(played: Played) -> dict[str, dict[str, float]]:
-    """For games of many rounds: how targets fare by how many messages teaching them takes."""
-    every = positive_rtd(played.truth)
-    rtd = every[np.arange(len(every)), played.target]
-    return {"none" if n < 0 else str(n): part(played, rtd == n) for n in sorted(set(rtd.tolist()))}
+def summarize_by_rtd(results: GameResults) -> dict[str, dict[str, float]]:
+    """For games of several rounds: figures by the target's positive recursive teaching dimension."""
+    all_rtd = positive_rtd(results.lexicon)
+    rtd = all_rtd[np.arange(len(all_rtd)), results.target]
+    return {"none" if n < 0 else str(n): summarize_part(results, rtd == n) for n in sorted(set(rtd.tolist()))}

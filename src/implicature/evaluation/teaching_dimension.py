@@ -7,7 +7,7 @@
     RTD(c, C) = d_j for c ∈ C_j,                                          RTD(C) = max over j
     level(o)              how many times all candidates with an attribute of their own are removed before o has one
 
-A concept left alone is taught by S = ∅, d = 0. The teacher of a game sends a message all the same: `least=1`.
+A concept left alone is taught by S = ∅, d = 0. The teacher of a game sends a message all the same: `min_size=1`.
 Concepts and example sets are bit masks here: bit x of c is c(x).
 """
 
@@ -39,7 +39,7 @@ def levels(truth: Bool[Array, "candidates attributes"]) -> Int[Array, " candidat
 
 
 @dataclass(frozen=True)
-class Teaching:
+class TeachingDimensions:
     """What teaching each concept takes. Where `exact` is False, td and rtd are upper bounds on the true ones."""
 
     sets: tuple[tuple[int, ...] | None, ...]
@@ -146,16 +146,17 @@ def _smallest(differences: set[int], known: int | None, work: _Work) -> int | No
     return best
 
 
-def teaching(
-    truth: Bool[np.ndarray, "concepts attributes"], positive: bool = False, budget: int = BUDGET, least: int = 0
-) -> Teaching:
-    """Teaching sets and hierarchy of any finite class. Only sets of at least `least` examples count.
+def teaching_dimensions(
+    truth: Bool[np.ndarray, "concepts attributes"], positive: bool = False, budget: int = BUDGET, min_size: int = 0
+) -> TeachingDimensions:
+    """Teaching sets and hierarchy of any finite class. Only sets of at least `min_size` examples count.
 
     Exact by a search for minimum hitting sets, exponential at worst: past the budget it answers with bounds.
 
     >>> import numpy as np
     >>> blue_sphere, red_sphere, blue_cone = [1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]  # blue sphere red cone
-    >>> found = implicature.teaching(np.array([blue_sphere, red_sphere, blue_cone], bool), positive=True, least=1)
+    >>> concepts = np.array([blue_sphere, red_sphere, blue_cone], bool)
+    >>> found = implicature.teaching_dimensions(concepts, positive=True, min_size=1)
     >>> found.td, found.rtd  # "blue" and "sphere" together, or one word once the other two have their own
     ((2, 1, 1), (1, 1, 1))
     """
@@ -164,10 +165,10 @@ def teaching(
     def best(c: int, left: list[int], known: int | None) -> int | None:
         """A smallest teaching set among those left; one known from a larger class still teaches."""
         found = _smallest({c & ~o if positive else c ^ o for o in left if o != c}, known, work)
-        if found is None or found.bit_count() >= least:
+        if found is None or found.bit_count() >= min_size:
             return found
-        spare = _bits((c if positive else everything) & ~found)[: least - found.bit_count()]
-        return found | _mask(spare) if found.bit_count() + len(spare) == least else None
+        spare = _bits((c if positive else everything) & ~found)[: min_size - found.bit_count()]
+        return found | _mask(spare) if found.bit_count() + len(spare) == min_size else None
 
     first = found = {c: best(c, concepts, None) for c in concepts}
     rtd: dict[int, int] = {}
@@ -184,7 +185,7 @@ def teaching(
         rtd = {concepts[i]: d for (stage, _), d in zip(hierarchy, largest, strict=True) for i in stage}
     sets = tuple(None if s is None else _bits(s) for s in first.values())
     td = tuple(None if s is None else len(s) for s in sets)
-    return Teaching(sets, td, tuple(rtd.get(c) for c in concepts), tuple(hierarchy), work.left >= 0)
+    return TeachingDimensions(sets, td, tuple(rtd.get(c) for c in concepts), tuple(hierarchy), work.left >= 0)
 
 
 def positive_rtd(truth: Bool[np.ndarray, "games candidates attributes"]) -> Int[np.ndarray, "games candidates"]:
@@ -264,7 +265,7 @@ def no_clash_number(truth: Bool[np.ndarray, "concepts attributes"], budget: int 
     concepts, work = _concepts(truth), _Work(budget)
     sizes = {c: c.bit_count() for c in concepts}
     number = next((d for d in range(1, max(sizes.values()) + 1) if _own_sets(concepts, d)), None)
-    dimension = teaching(truth, positive=True, budget=budget).class_rtd
+    dimension = teaching_dimensions(truth, positive=True, budget=budget).class_rtd
     assert dimension is not None  # the largest concept left can always be taught
     lowest = min(number or 1, len(concepts) - 1)
 

@@ -1,17 +1,18 @@
-"""Whole dialogues of a pair, game by game, for whoever studies what is said: metrics of language, export."""
+"""Whole dialogues of a pair, game by game: for measures of language and for export."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.rollout import Dialogue, Views, dialogue, greedily
-from implicature.evaluation.rollouts import parts_of, plain_views
-from implicature.games.sampling import Game, Rules
-from implicature.nn.image_encoder import Sights
+from implicature.agents.contracts import Pair
+from implicature.agents.perspectives import FeatureTable, Perspectives
+from implicature.agents.rollout import Rollout, rollout
+from implicature.evaluation.rollouts import Lexicon, chunks, identical_games
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class Transcripts:
     action: Int[np.ndarray, "games rounds"]
     """A candidate, or as many as there are: he waits."""
     reward: Float[np.ndarray, "games rounds"]
-    live: Bool[np.ndarray, "games rounds"]
+    active: Bool[np.ndarray, "games rounds"]
 
     @property
     def answer(self) -> Int[np.ndarray, " games"]:
         """His last action: a candidate, or Ξ where he waited to the end."""
-        return self.action[np.arange(len(self.live)), self.live.sum(axis=1) - 1]
+        return self.action[np.arange(len(self.active)), self.active.sum(axis=1) - 1]
 
     @property
     def instance(self) -> Int[np.ndarray, " games"]:
@@ -44,30 +45,32 @@ class Transcripts:
 
 
 @eqx.filter_jit
-def _talk(key: Key[Array, ""], teacher: Any, student: Any, views: Views, rules: Rules) -> Dialogue:
-    def one(key: Array, views: Views) -> Dialogue:
-        return dialogue(key, teacher, student, views, rules, greedily, greedily, told=False)
+def _play_chunk(key: Key[Array, ""], pair: Pair, games: Perspectives, rules: Rules) -> Rollout:
+    def one(key: Array, game: Perspectives) -> Rollout:
+        return rollout(key, pair.teacher, pair.student, game, rules)
 
-    return jax.vmap(one)(jax.random.split(key, len(views.target)), views)
+    return jax.vmap(one)(jax.random.split(key, len(games.target)), games)
 
 
-def transcribe(teacher: Any, student: Any, sights: Sights, games: Game, rules: Rules, seed: int = 0) -> Transcripts:
-    """Play all games, both greedy, as `play_games` does, and keep every word."""
+def transcribe(
+    pair: Pair, features: FeatureTable, lexicon: Lexicon, games: Game, rules: Rules, seed: int = 0
+) -> Transcripts:
+    """Play all games, both argmax, as `play_games` does, and keep every word."""
     number, parts = len(games.target), []
-    for start, rows in parts_of(number, rules.candidates * sights.hers.shape[1]):
-        part = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
-        views_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
-        views = plain_views(views_key, sights, part)
-        said = jax.device_get(_talk(play_key, teacher, student, views, rules))
-        parts.append((said.message, said.after, said.action, said.reward, said.live))
-    message, belief, action, reward, live = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
+    for start, rows in chunks(number, rules.candidates * features.teacher.shape[1]):
+        some = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
+        view_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
+        seen = identical_games(view_key, features, lexicon, some)
+        played = jax.device_get(_play_chunk(play_key, pair, seen, rules))
+        parts.append((played.message, played.after, played.action, played.reward, played.active))
+    message, belief, action, reward, active = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
     return Transcripts(
         candidates=np.asarray(games.candidates),
         target=np.asarray(games.target),
         order=np.asarray(games.order),
-        message=np.where(live, message, -1),
+        message=np.where(active, message, -1),
         belief=belief,
-        action=np.where(live, action, -1),
-        reward=np.where(live, reward, 0.0),
-        live=live,
+        action=np.where(active, action, -1),
+        reward=np.where(active, reward, 0.0),
+        active=active,
     )

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from implicature.cli.main import main
-from implicature.explain.model import Explanation, explanation, in_order, ordinal, read
-from implicature.explain.text import in_words, story
+from implicature.explanation.model import Explanation, explain_candidates, in_order
+from implicature.games.parsing import ordinal, parse_candidates
+from implicature.explanation.text import explain_candidate, explain_in_words
 
 THREE = ["blue,sphere", "red,sphere", "blue,cone"]
 PAPER = ["1,2,3,9", "1,2,4", "2,3", "3,4,5"]
@@ -21,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def explained(arguments: list[str], **options) -> Explanation:
-    return explanation(read(arguments), **options)
+    return explain_candidates(parse_candidates(arguments), **options)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
@@ -99,20 +100,20 @@ def test_ordinals_are_english() -> None:
 
 
 def test_the_counterfactual_names_what_she_would_have_said() -> None:
-    assert story(explained(THREE), 0) == (
+    assert explain_candidate(explained(THREE), 0) == (
         "For the first she says “blue” or “sphere”. “blue” fits the first and the third. "
         "For the third she would have said “cone”; so “blue” means the first."
     )
-    assert "for the second she would have said “1” or “4”; so “2” means the third." in story(explained(PAPER), 2)
-    assert story(explained(THREE), 1).endswith("“red” fits nobody else, so it means the second.")
+    assert "for the second she would have said “1” or “4”; so “2” means the third." in explain_candidate(explained(PAPER), 2)
+    assert explain_candidate(explained(THREE), 1).endswith("“red” fits nobody else, so it means the second.")
 
 
 def test_ties_and_misses_are_told_as_such() -> None:
-    assert story(explained(CIRCLE), 0).endswith(
+    assert explain_candidate(explained(CIRCLE), 0).endswith(
         "For the second she would as soon have said “1” as “3”; so after “1” he cannot tell the first from the second."
     )
     # Whatever she says for {1, 2}, he expects it rather for the one who has nothing else: 1/2 against 1.
-    assert story(explained(["1,2", "1", "2"]), 0).endswith(
+    assert explain_candidate(explained(["1,2", "1", "2"]), 0).endswith(
         "For the second she would have said “1” too; "
         "so he takes “1” to mean the second (67%) rather than the first (33%)."
     )
@@ -125,8 +126,8 @@ def test_every_sentence_about_random_games_is_true() -> None:
     for _ in range(40):
         table = np.unique(generator.random((6, 6)) < 0.45, axis=0)
         names = [[str(x + 1) for x in np.flatnonzero(row)] for row in table if row.any()]
-        found = explanation(names, depth=3, beta=float(generator.choice([0.5, 10.0])))
-        for text in in_words(found, None, most=6):
+        found = explain_candidates(names, depth=3, beta=float(generator.choice([0.5, 10.0])))
+        for text in explain_in_words(found, None, most=6):
             for who, word, too in re.findall(
                 r"or (the \w+) she would have said “(\w+)”( too)?(?:;|, for| and for)", text
             ):

@@ -16,8 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from implicature.agents.rsa import Start
-from implicature.explain.model import Explanation, explanation, named_space, ordinal, read
-from implicature.explain.text import belief, best, fits, in_words, listed, percent, said, used
+from implicature.explanation.model import Explanation, explain_candidates
+from implicature.explanation.text import (
+    belief,
+    best_messages,
+    explain_in_words,
+    join_names,
+    percent,
+    tied_best,
+    true_of,
+    used_messages,
+)
+from implicature.games.parsing import ordinal, parse_candidates
+from implicature.games.registry import load_space
 
 WIDE = 8
 """As many candidates have columns of their own; more are told by message."""
@@ -28,36 +39,37 @@ level     how often all with a message of their own leave before it has one
 TD        true messages that together rule out everybody else
 RTD       the same, once those who are easier to teach have left
 no-clash  true messages dealt out so that no two candidates share one
-found     the chance: she says her best message, he picks his best candidate"""
+found     the probability: she says her best message, he picks his best candidate"""
 
 
-def explain(
+def print_explanation(
     candidates: list[str],
     target: int | None,
+    *,
     depth: int,
     beta: float,
     start: Start,
     json: bool,
     space: str | None = None,
 ) -> None:
-    given = read(candidates, None if space is None else named_space(space))
+    given = parse_candidates(candidates, None if space is None else load_space(space))
     if target is not None and not 1 <= target <= len(given):
         raise ValueError(f"The target {target} is not one of {len(given)} candidates: name it from 1 to {len(given)}.")
-    found = explanation(given, depth, beta, start)
+    explanation = explain_candidates(given, depth, beta, start)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where ● cannot be printed, ? will do
     if json:
-        print(dumps(asdict(found)))
+        print(dumps(asdict(explanation)))
         return
     console = Console(highlight=False)
     marked = None if target is None else target - 1
     view = by_message if len(given) > WIDE else by_candidate
     console.print()
-    console.print(heading(f"{len(given)} candidates"), listing(found, marked))
-    console.print(heading(f"What he believes after each message (β = {beta:g}, start: {start})"), *view(found))
-    console.print(heading("How hard each is to name"), *teaching_table(found, marked))
+    console.print(heading(f"{len(given)} candidates"), listing(explanation, marked))
+    console.print(heading(f"What he believes after each message (β = {beta:g}, start: {start})"), *view(explanation))
+    console.print(heading("How hard each is to name"), *teaching_table(explanation, marked))
     console.print(heading("Between the lines"))
-    for sentence in in_words(found, marked, most=WIDE if len(given) <= WIDE else WIDE // 2):
+    for sentence in explain_in_words(explanation, marked, most=WIDE if len(given) <= WIDE else WIDE // 2):
         text = Text(sentence)
         text.highlight_regex(r"“.*?”", "bold cyan")
         console.print(Padding(text, (0, 0, 1, 1), expand=False))
@@ -75,39 +87,39 @@ def shade(chance: float) -> str:
     return "bold green" if chance >= 0.9 else "green" if chance >= 0.5 else "yellow" if chance >= 0.1 else "dim"
 
 
-def listing(found: Explanation, target: int | None) -> Padding:
+def listing(explanation: Explanation, target: int | None) -> Padding:
     table = Table(box=None, show_header=False)
-    for i, names in enumerate(found.candidates):
+    for i, names in enumerate(explanation.candidates):
         text = Text(", ".join(names), "bold" if i == target else "")
-        if len(found.candidates) > WIDE:
+        if len(explanation.candidates) > WIDE:
             text.truncate(56, overflow="ellipsis")
         mark = Text("← target", "bold magenta") if i == target else Text()
         table.add_row(Text(ordinal(i + 1), "dim"), text, mark)
     return Padding(table, (0, 0, 1, 1), expand=False)
 
 
-def message_table(found: Explanation, columns: list[str]) -> tuple[Table, list[str], str]:
+def message_table(explanation: Explanation, columns: list[str]) -> tuple[Table, list[str], str]:
     """An empty table, the messages for its rows, and a word about those left out."""
-    few = len(found.messages) <= ROWS and len(found.candidates) <= WIDE
-    shown = found.messages if few else used(found)[:ROWS]
+    few = len(explanation.messages) <= ROWS and len(explanation.candidates) <= WIDE
+    shown = explanation.messages if few else used_messages(explanation)[:ROWS]
     close = len(columns) > 4
     table = Table(box=SIMPLE_HEAD, padding=(0, 0 if close else 1))
     table.add_column("message", overflow="fold", style="cyan", max_width=12 if close else 16)
     for column in columns:
         table.add_column(column)
-    hidden = len(found.messages) - len(shown)
+    hidden = len(explanation.messages) - len(shown)
     return table, shown, f" {hidden} more messages are not shown." if hidden else ""
 
 
-def by_candidate(found: Explanation) -> tuple[Table, Padding]:
+def by_candidate(explanation: Explanation) -> tuple[Table, Padding]:
     """A row for each message, a column for each candidate, beliefs from depth to depth in its cells."""
-    number, last = len(found.candidates), len(found.depths) - 1
+    number, last = len(explanation.candidates), len(explanation.depths) - 1
     early = [0, 1, 2] if number <= 3 else [0, 1] if number <= 5 else [0]  # what fits into 80 columns
     depths = [t for t in early if t < last] + [last]
-    table, shown, hidden = message_table(found, [ordinal(i + 1) for i in range(number)])
+    table, shown, hidden = message_table(explanation, [ordinal(i + 1) for i in range(number)])
     for message in shown:
-        paths = zip(*(belief(found, message, t) for t in depths), strict=True)
-        true = fits(found, message)
+        paths = zip(*(belief(explanation, message, t) for t in depths), strict=True)
+        true = true_of(explanation, message)
         table.add_row(Text(message), *(path(p) if i in true else Text("·", "dim") for i, p in enumerate(paths)))
     when = " → ".join(f"{t}" if t else "0 (literal)" for t in depths)
     return table, legend(f"● true of it, and his belief in percent at depth {when}.{hidden}")
@@ -120,40 +132,46 @@ def path(beliefs: tuple[float, ...]) -> Text:
     return Text.assemble(("●", "cyan"), first, *(part for step in later for part in (("→", "dim"), step)))
 
 
-def by_message(found: Explanation) -> tuple[Table, Padding]:
+def by_message(explanation: Explanation) -> tuple[Table, Padding]:
     """For many candidates: whom each message fits and whom he picks, at first and in the end."""
-    last = len(found.depths) - 1
+    last = len(explanation.depths) - 1
     depths = [0, last] if last else [0]
-    table, shown, hidden = message_table(found, ["true of", *(f"depth {t}" if t else "literally" for t in depths)])
+    table, shown, hidden = message_table(
+        explanation, ["true of", *(f"depth {t}" if t else "literally" for t in depths)]
+    )
     for message in shown:
-        table.add_row(Text(message), str(len(fits(found, message))), *(pick(found, message, t) for t in depths))
+        table.add_row(
+            Text(message), str(len(true_of(explanation, message))), *(pick(explanation, message, t) for t in depths)
+        )
     return table, legend(f"Of how many each message is true, and in whom he then believes most.{hidden}")
 
 
-def pick(found: Explanation, message: str, depth: int) -> Text:
-    beliefs = belief(found, message, depth)
-    top = best(beliefs)
-    who = listed([ordinal(i + 1) for i in top], "or", most=3)
+def pick(explanation: Explanation, message: str, depth: int) -> Text:
+    beliefs = belief(explanation, message, depth)
+    top = tied_best(beliefs)
+    who = join_names([ordinal(i + 1) for i in top], "or", most=3)
     return Text(f"{who} {percent(beliefs[top[0]])}{' each' if len(top) > 1 else ''}", shade(beliefs[top[0]]))
 
 
-def teaching_table(found: Explanation, target: int | None) -> tuple[Table, Padding]:
+def teaching_table(explanation: Explanation, target: int | None) -> tuple[Table, Padding]:
     table = Table(box=SIMPLE_HEAD)
     for name in ("candidate", "level", "TD", "RTD", "no-clash", "she says", "found"):
         justify = "right" if name in ("level", "TD", "RTD", "found") else "left"
         width = {"no-clash": 12, "she says": 18}.get(name)
         table.add_column(name, justify=justify, overflow="fold", max_width=width)
-    for i in range(len(found.candidates)):
-        bound = "" if found.exact else "≤"
-        sizes = ["–" if size is None else f"{bound}{size}" for size in (found.td[i], found.rtd[i])]
-        level, own = found.level[i], found.no_clash[i]
+    for i in range(len(explanation.candidates)):
+        bound = "" if explanation.exact else "≤"
+        sizes = ["–" if size is None else f"{bound}{size}" for size in (explanation.td[i], explanation.rtd[i])]
+        level, own = explanation.level[i], explanation.no_clash[i]
         table.add_row(
             ordinal(i + 1) + (" ←" if i == target else ""),
             "–" if level is None else str(level),
             *sizes,
             Text("–" if own is None else own),
-            Text(listed(said(found, i)[0], "or", most=3), "cyan"),
-            Text(percent(found.accuracy[i]), shade(found.accuracy[i])),
+            Text(join_names(best_messages(explanation, i)[0], "or", most=3), "cyan"),
+            Text(percent(explanation.accuracy[i]), shade(explanation.accuracy[i])),
             style="bold" if i == target else "",
         )
-    return table, legend(TERMS if found.exact else f"{TERMS}\n≤         too long to compute exactly: at most this many")
+    return table, legend(
+        TERMS if explanation.exact else f"{TERMS}\n≤         too long to compute exactly: at most this many"
+    )
