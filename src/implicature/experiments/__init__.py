@@ -1,1 +1,1 @@
-"""One module a table or figure: settings, run → rows, render(rows) → picture."""
+"""One module for each table or figure: its tasks, `run(task) -> results`, `render(results) -> tables`."""

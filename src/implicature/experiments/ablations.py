@@ -1,97 +1,85 @@
-"""What each choice that the paper leaves open is worth (FIDELITY.md): one thing changed at a time, validation games."""
+"""Ablations: what each choice that the paper leaves open is worth (FIDELITY.md), one change at a time, on validation
+games."""
 
-from dataclasses import replace
 from pathlib import Path
 
-from implicature.experiments.pairs import EXCHANGE, PAPER, after_every_phase
-from implicature.experiments.pairs import KEY as RUN
-from implicature.experiments.pairs import SETTINGS as LEARNED
-from implicature.experiments.results import Row, mean_and_std
+from implicature.experiments.pairs import DEEP_SETS, EXCHANGE, FIGURES, evaluate_phases
+from implicature.experiments.pairs import KEY as RUN_KEY
+from implicature.experiments.pairs import SETTINGS as PAIRS
+from implicature.experiments.results import Result, TaskSpec, mean_and_std
+from implicature.experiments.table import Row, Table
 from implicature.training.config import Config
 
-USUAL = {
+DEFAULTS = {
     "exchange, grounded": EXCHANGE,
-    "exchange, ungrounded": replace(EXCHANGE, grounded=False),
-    "paper, ungrounded": replace(PAPER, grounded=False),
+    "exchange, ungrounded": EXCHANGE.replace(grounded=False),
+    "deep-sets, ungrounded": DEEP_SETS.replace(grounded=False),
 }
 CHANGES: dict[str, dict[str, object]] = {
-    "as usual": {},
+    "default": {},
     "F-06 sigmoid": {"likelihood": "sigmoid"},
-    "F-08 value head without the belief": {"reads_belief": False},
-    "F-10 one target for each set": {"every_target": False},
-    "F-11 a third of the learning rate": {"learning_rate": 1 / 3},
-    "F-15 no lapse": {"lapse": 0.0},
+    "F-08 Q head without the belief": {"q_reads_belief": False},
+    "F-10 one target per candidate set": {"all_targets": False},
+    "F-11 a third of the learning rate": {"learning_rate": EXCHANGE.optimiser.learning_rate / 3},
+    "F-15 no lapses": {"lapse_rate": 0.0},
     "F-16 β 10": {"beta": 10.0},
-    "F-17 teacher first": {"first": "teacher"},
-    "F-18 α 0.5": {"calibration": 0.5},
-    "F-19 from the answer he gave": {"answers": "one"},
-    "F-20 meanings may change": {"lexicon": False},
-    "F-36 beliefs alone": {"lessons": "beliefs"},
+    "F-17 teacher learns first": {"first_learner": "teacher"},
+    "F-18 α 0.5": {"calibration_alpha": 0.5},
+    "F-19 sampled credit": {"credit": "sampled"},
+    "F-20 semantics not frozen": {"freeze_semantics": False},
+    "F-36 belief target alone": {"grounding_target": "belief"},
 }
-SEEING: dict[str, dict[str, dict[str, object]]] = {
+GROUNDED_ONLY = ("F-17", "F-20", "F-36")
+"""Changes that make sense in a grounded pair alone."""
+IMAGE_CHANGES: dict[str, dict[str, dict[str, object]]] = {
     "exchange, grounded, objects-4": {
-        "as usual": {},
-        "F-23 eyes learn from the game": {"sight": "end-to-end"},
-        "F-24 eyes stay, but meanings may change": {"lexicon": False},
+        "default": {},
+        "F-23 finetuned encoder": {"encoder": "finetuned"},
+        "F-24 frozen encoder, semantics not frozen": {"freeze_semantics": False},
     },
     "exchange, ungrounded, objects-4": {
-        "as usual": {},
-        "F-23 eyes learn from the game": {"sight": "end-to-end"},
-        "F-23 eyes learn from the game alone": {"sight": "end-to-end", "pretraining": 0},
+        "default": {},
+        "F-23 finetuned encoder": {"encoder": "finetuned"},
+        "F-23 finetuned encoder without pretraining": {"encoder": "finetuned", "pretraining_iterations": 0},
     },
-    "paper, grounded, objects-4": {
-        "as usual": {},
-        "F-36 beliefs alone": {"lessons": "beliefs"},
+    "deep-sets, grounded, objects-4": {
+        "default": {},
+        "F-36 belief target alone": {"grounding_target": "belief"},
     },
 }
-"""Choices that only those who see have, or that matter most to them."""
-GROUNDED = ("F-17", "F-20", "F-36")
-"""Choices that only a grounded pair has."""
-RUNS = 2
-KEY = RUN
-
-
-def changed(config: Config, changes: dict[str, object]) -> Config:
-    """A learning rate is changed by a factor, the rest is put in place."""
-    if "learning_rate" in changes:
-        return replace(config, learning_rate=config.learning_rate * float(str(changes["learning_rate"])))
-    return replace(config, **changes)  # type: ignore[arg-type]
-
-
+"""Changes that concern pairs that see images, or matter most to them."""
 SETTINGS: dict[str, Config] = {
-    f"{name}: {change}": config
-    for name, usual in USUAL.items()
-    for change, changes in CHANGES.items()
-    if ((config := changed(usual, changes)) != usual or not changes)
-    and (usual.grounded or not change.startswith(GROUNDED))
+    f"{name}: {change}": default.replace(**values)
+    for name, default in DEFAULTS.items()
+    for change, values in CHANGES.items()
+    if default.grounding.grounded or not change.startswith(GROUNDED_ONLY)
+} | {
+    f"{name}: {change}": PAIRS[name].replace(**values)
+    for name, changes in IMAGE_CHANGES.items()
+    for change, values in changes.items()
 }
-SETTINGS |= {
-    f"{name}: {change}": changed(LEARNED[name], changes)
-    for name, all_changes in SEEING.items()
-    for change, changes in all_changes.items()
-}
+RUNS = 2
+KEY = RUN_KEY
 
 
-def tasks() -> list[Row]:
+def tasks() -> list[TaskSpec]:
     return [{"setting": setting, "split": 0, "seed": seed} for seed in range(RUNS) for setting in SETTINGS]
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    return after_every_phase(SETTINGS[task["setting"]], task, games, runs, split="validation")
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    return evaluate_phases(SETTINGS[task["setting"]], task, games, runs, split="validation")
 
 
-def render(rows: list[Row]) -> str:
-    """A Markdown table: mean ± std after the last phase."""
-    lines = ["| setting | runs | after phase 1 | accuracy | hard | valid | equivalent games |", "|---" * 7 + "|"]
+def render(results: list[Result]) -> list[Table]:
+    """Mean ± std over runs after phase 1, then after the last phase."""
+    rows = []
     for setting, config in SETTINGS.items():
         first, last = (
-            [row for row in rows if row["setting"] == setting and int(row["phase"]) == phase]
-            for phase in (1, config.phases)
+            [one for one in results if one["setting"] == setting and int(one["phase"]) == phase]
+            for phase in (1, config.optimiser.phases)
         )
         if last:
-            cells = [mean_and_std(first, "accuracy")]
-            cells += [
-                mean_and_std(last, name) for name in ("accuracy", "hard_accuracy", "valid", "equivalent_accuracy")
-            ]
-            lines.append(f"| {setting} | {len(last)} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+            group, _, change = setting.partition(": ")
+            figures = [mean_and_std(last, name) for name in (*FIGURES, "equivalent_accuracy")]
+            rows.append(Row(change, [len(last), mean_and_std(first, "accuracy"), *figures], group))
+    return [Table("setting", ["runs", "after phase 1", "accuracy", "hard", "valid", "equivalent games"], rows)]

@@ -1,4 +1,4 @@
-"""Ceilings: how well players that compute pragmatics exactly do in the paper's four games, test games, no learning."""
+"""Ceilings: how well players that compute pragmatics exactly do in the paper's four games. Test games, no learning."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,84 +6,77 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
-from implicature.agents.rsa import Recursion, greedy_accuracy, hard_recursion, no_clash, soft_recursion
+from implicature.agents.rsa import Recursion, hard_recursion, no_clash, soft_recursion
+from implicature.evaluation.ceiling import success_by_depth
 from implicature.evaluation.difficulty import hard_games, hardness
 from implicature.evaluation.teaching_dimension import levels
-from implicature.experiments.results import Row, command, version
-from implicature.games.sampling import GAMES, draw_games, named_game
+from implicature.experiments.results import Result, TaskSpec, command, percent, version
+from implicature.experiments.table import Number, Row, Table
+from implicature.games.registry import GAMES, load_game
+from implicature.games.sampling import draw_games
 
 SEED = 0
 DEPTHS = (0, 1, 2, 3, 6, 10)
-Truth = Bool[Array, "candidates messages"]
+Lexicon = Bool[Array, "candidates messages"]
 
-RECURSIONS: dict[str, Callable[[Truth], Recursion]] = {
-    "share β=10": lambda truth: soft_recursion(truth, DEPTHS[-1], 10.0, "share"),
-    "share β=20": lambda truth: soft_recursion(truth, DEPTHS[-1], 20.0, "share"),
-    "share β=100": lambda truth: soft_recursion(truth, DEPTHS[-1], 100.0, "share"),
-    "indicator β=10": lambda truth: soft_recursion(truth, DEPTHS[-1], 10.0, "indicator"),
-    "best response": lambda truth: hard_recursion(truth, DEPTHS[-1], "indicator"),
+RECURSIONS: dict[str, Callable[[Lexicon], Recursion]] = {
+    "share β=10": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 10.0, "share"),
+    "share β=20": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 20.0, "share"),
+    "share β=100": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 100.0, "share"),
+    "indicator β=10": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 10.0, "indicator"),
+    "best response": lambda lexicon: hard_recursion(lexicon, DEPTHS[-1], "indicator"),
 }
-
-
-def accuracies(play: Callable[[Truth], Recursion], truth: Truth, target: Int[Array, ""]) -> Float[Array, " depths"]:
-    """The chance that the target is found with the student of each depth and the teacher who responds to him."""
-    students = play(truth).student[jnp.asarray(DEPTHS)]
-    return jax.vmap(lambda belief: greedy_accuracy(truth, belief, belief)[target])(students)
-
-
+"""Each with its literal teacher: see agents/rsa.py."""
 KEY = ("game",)
 
 
-def tasks() -> list[Row]:
+def tasks() -> list[TaskSpec]:
     return [{"game": name} for name in GAMES]
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
     """Every player in one game."""
-    space, candidates = named_game(task["game"])
-    drawn = draw_games(jax.random.key(SEED), games, candidates, space.instances, "test")
-    truth = jnp.asarray(space.table)[drawn.candidates]
-    hard = hard_games(np.asarray(jax.jit(jax.vmap(hardness))(truth, drawn.target)))
-    made = {"games": games, "seed": SEED, "version": version(), "command": command()}
+    space, candidates = load_game(task["game"])
+    test = draw_games(jax.random.key(SEED), games, candidates, space.instances, "test")
+    lexicon = jnp.asarray(space.table)[test.candidates]
+    hard = hard_games(np.asarray(jax.jit(jax.vmap(hardness))(lexicon, test.target)))
+    provenance = {"games": games, "seed": SEED, "version": version(), "command": command()}
 
-    def row(player: str, depth: int | None, found: Float[np.ndarray, " games"]) -> Row:
+    def result(player: str, depth: int | None, success: Float[np.ndarray, " games"]) -> Result:
         figures = {
-            "accuracy": found.mean(),
-            "accuracy_error": found.std() / len(found) ** 0.5,
-            "hard_accuracy": found[hard].mean(),
+            "accuracy": success.mean(),
+            "accuracy_error": success.std() / len(success) ** 0.5,
+            "hard_accuracy": success[hard].mean(),
         }
-        shares = {name: round(100 * float(value), 3) for name, value in figures.items()}
-        return {**task, "player": player, "depth": depth, **shares, **made}
+        return {**task, "player": player, "depth": depth, **percent(figures, figures), **provenance}
 
-    rows = []
-    for player, play in RECURSIONS.items():
-        found = jax.jit(jax.vmap(lambda t, o, play=play: accuracies(play, t, o)))(truth, drawn.target)
-        rows += [row(player, depth, np.asarray(found)[:, i]) for i, depth in enumerate(DEPTHS)]
-    word = jax.jit(jax.vmap(no_clash))(truth)
-    own = np.asarray(jnp.take_along_axis(word, drawn.target[:, None], axis=1))[:, 0] >= 0
-    rows.append(row("no-clash", None, own.astype(float)))
-    level = np.asarray(jax.jit(jax.vmap(levels))(truth))
-    level = np.take_along_axis(level, np.asarray(drawn.target)[:, None], axis=1)[:, 0]
+    results = []
+    for player, recursion in RECURSIONS.items():
+        by_depth = jax.vmap(lambda lexicon, target, play=recursion: success_by_depth(play(lexicon), lexicon, target))
+        success = np.asarray(jax.jit(by_depth)(lexicon, test.target))
+        results += [result(player, depth, success[:, depth]) for depth in DEPTHS]
+    at_target = np.arange(games), np.asarray(test.target)
+    matched = np.asarray(jax.jit(jax.vmap(no_clash))(lexicon))[at_target] >= 0
+    results.append(result("no-clash", None, matched.astype(float)))
+    level = np.asarray(jax.jit(jax.vmap(levels))(lexicon))[at_target]
     for k in range(-1, level.max() + 1):
-        rows.append(row("share of level none" if k < 0 else f"share of level {k}", None, (level == k).astype(float)))
-    return rows
+        results.append(result(f"fraction of level {'none' if k < 0 else k}", None, (level == k).astype(float)))
+    return results
 
 
-def render(rows: list[Row]) -> str:
-    """A Markdown table: accuracy by depth, hard games at the deepest."""
-    head = "| game | player | " + " | ".join(f"t={depth}" for depth in DEPTHS) + " | hard |"
-    lines = [head, "|---" * (len(DEPTHS) + 3) + "|"]
-    for name in GAMES:
+def render(results: list[Result]) -> list[Table]:
+    """Accuracy by depth, and on hard games at the deepest."""
+    rows = []
+    for game in GAMES:
         for player in RECURSIONS:
-            mine = {str(row["depth"]): row for row in rows if (row["game"], row["player"]) == (name, player)}
-            if not mine:
-                continue
-            cells = [f"{float(mine[str(depth)]['accuracy']):.1f}" for depth in DEPTHS]
-            hard = f"{float(mine[str(DEPTHS[-1])]['hard_accuracy']):.1f}"
-            lines.append(f"| {name} | {player} | " + " | ".join(cells) + f" | {hard} |")
-        for row in rows:
-            if row["game"] == name and row["depth"] in (None, ""):
-                lines.append(f"| {name} | {row['player']} | {float(row['accuracy']):.2f} " + "|" * len(DEPTHS) + " |")
-    return "\n".join(lines)
+            own = {str(one["depth"]): one for one in results if (one["game"], one["player"]) == (game, player)}
+            if own:
+                cells = [Number(float(own[str(depth)]["accuracy"]), 1) for depth in DEPTHS]
+                hard = Number(float(own[str(DEPTHS[-1])]["hard_accuracy"]), 1)
+                rows.append(Row(game, [player, *cells, hard]))
+        for one in results:
+            if one["game"] == game and one["depth"] in (None, ""):
+                rows.append(Row(game, [one["player"], Number(float(one["accuracy"])), *[""] * len(DEPTHS)]))
+    return [Table("game", ["player", *(f"t={depth}" for depth in DEPTHS), "hard"], rows)]

@@ -1,54 +1,55 @@
 """Cross-play: the teacher of one run with the student of another run of the same setting and split, beside self-play.
-Who kept the meanings that words were taught understands strangers; a code of one's own does not."""
+Pairs that keep the grounded word meanings should understand each other; ungrounded protocols should not transfer."""
 
 from pathlib import Path
 
-from implicature.evaluation.held_out import held_out_games, played_by
-from implicature.evaluation.rollouts import summary
-from implicature.experiments.pairs import AGENTS, RUNS, SETTINGS, SPLITS, made, trained
-from implicature.experiments.paper_tables import NAMES
-from implicature.experiments.results import Row, mean_and_std
-from implicature.games.sampling import GAMES
-from implicature.training.algorithm1 import Pair
+from implicature.agents.contracts import Pair
+from implicature.evaluation.held_out import held_out_games, play_pair
+from implicature.evaluation.rollouts import summarize
+from implicature.experiments.pairs import AGENTS, FIGURES, RUNS, SETTINGS, SPLITS, provenance, train_or_load
+from implicature.experiments.paper_tables import NAMES, OURS
+from implicature.experiments.results import Result, TaskSpec, mean_and_std, percent
+from implicature.experiments.table import Number, Row, Table
+from implicature.games.registry import GAMES
 
 STARTS = ("grounded", "ungrounded")
 KEY = ("setting", "split")
 
 
-def tasks() -> list[Row]:
+def tasks() -> list[TaskSpec]:
     settings = [f"{agent}, {start}, {game}" for game in GAMES for start in STARTS for agent in AGENTS]
     return [{"setting": setting, "split": split} for split in range(SPLITS) for setting in settings]
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """A row for each teacher with each student, the same test games for all."""
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    """A result for each teacher with each student, on the same test games."""
     seeds = [100 * task["split"] + number for number in range(RUNS)]
-    trainings = {seed: trained(SETTINGS[task["setting"]], {**task, "seed": seed}, runs) for seed in seeds}
-    pairs = {seed: each.pair() for seed, each in trainings.items()}
-    setting = trainings[seeds[0]].setting
-    drawn = held_out_games(setting, games, seed=0)
+    trained = {seed: train_or_load(SETTINGS[task["setting"]], {**task, "seed": seed}, runs) for seed in seeds}
+    pairs = {seed: run.pair() for seed, run in trained.items()}
+    test = held_out_games(trained[seeds[0]].task, games, seed=0)
+    results = []
+    for teacher_seed in seeds:
+        for student_seed in seeds:
+            one, other = pairs[teacher_seed], pairs[student_seed]
+            pair = Pair(one.teacher, other.student, one.teacher_encoder, other.student_encoder)
+            figures = percent(summarize(play_pair(pair, trained[seeds[0]].task, test)), FIGURES)
+            names = {"teacher": teacher_seed, "student": student_seed}
+            results.append({**task, **names, **figures, **provenance(games, trained[teacher_seed])})
+    return results
+
+
+def render(results: list[Result]) -> list[Table]:
+    """Mean ± std over pairs, for each game, start and method."""
     rows = []
-    for hers in seeds:
-        for his in seeds:
-            met = Pair(pairs[hers].teacher, pairs[his].student)
-            figures = summary(played_by(met, setting, drawn))
-            shares = {name: round(100 * figures[name], 3) for name in ("accuracy", "hard_accuracy", "valid")}
-            rows.append({**task, "teacher": hers, "student": his, **shares, **made(games, trainings[hers])})
-    return rows
-
-
-def render(rows: list[Row]) -> str:
-    """A Markdown table: mean ± std over pairs, for each method, start and game."""
-    lines = ["| | self-play | cross-play | by chance | pairs |", "|---" * 5 + "|"]
     for game in GAMES:
         for start in STARTS:
             for agent in AGENTS:
-                mine = [row for row in rows if row["setting"] == f"{agent}, {start}, {game}"]
-                if mine:
-                    own = [row for row in mine if str(row["teacher"]) == str(row["student"])]
-                    others = [row for row in mine if str(row["teacher"]) != str(row["student"])]
-                    cells = f"{mean_and_std(own, 'accuracy')} | {mean_and_std(others, 'accuracy')}"
-                    chance = 100 / int(game.rsplit("-", 1)[1])
-                    numbers = f"{chance:.1f} | {len(own)} + {len(others)}"
-                    lines.append(f"| {game}, {start}: {NAMES[agent]} | {cells} | {numbers} |")
-    return "\n".join(lines)
+                own = [one for one in results if one["setting"] == f"{agent}, {start}, {game}"]
+                if own:
+                    same = [one for one in own if str(one["teacher"]) == str(one["student"])]
+                    cross = [one for one in own if str(one["teacher"]) != str(one["student"])]
+                    figures = mean_and_std(same, "accuracy"), mean_and_std(cross, "accuracy")
+                    chance, count = Number(100 / GAMES[game][1], 1), f"{len(same)} + {len(cross)}"
+                    kind = "ours" if agent in OURS else "baseline"
+                    rows.append(Row(NAMES[agent], [*figures, chance, count], f"{game}, {start}", kind))
+    return [Table("accuracy, %", ["self-play", "cross-play", "chance", "pairs"], rows)]

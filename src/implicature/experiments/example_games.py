@@ -1,4 +1,4 @@
-"""One game, phase by phase: what she would say of the target, and what he then believes (figure 2)."""
+"""One game, phase by phase: what the teacher would say of the target, and what the student then believes (figure 2)."""
 
 from dataclasses import dataclass
 
@@ -9,101 +9,98 @@ from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
-from implicature.agents.rollout import dialogue, greedily
+from implicature.agents.rollout import rollout
 from implicature.evaluation.held_out import held_out_games
 from implicature.evaluation.teaching_dimension import levels
 from implicature.games.sampling import Game
 from implicature.spaces import Space
-from implicature.training.algorithm1 import beta_of, views
 from implicature.training.run import Run
 
-SHOWN = 5
+MAX_WORDS = 5
+"""The most likely words that a row shows."""
+CANDIDATE_GAMES = 200
+"""An example is picked from so many test games."""
 INK, SOFT, TARGET = "#222222", "#9db4d3", "#d1495b"
+LEGEND = "left: what she would\nsay of the target;\nbelow each candidate:\nwhat he then believes"
 
 
 @dataclass(frozen=True)
-class Thought:
-    """The first round of a game after a phase."""
+class FirstRound:
+    """The first round of a game, as played after a phase."""
 
     phase: int
-    speaking: Float[np.ndarray, " messages"]
-    """The chance of each message, softmax(β Q)."""
+    message_probabilities: Float[np.ndarray, " messages"]
+    """softmax(β Q)"""
     message: int
     belief: Float[np.ndarray, " candidates"]
-    """His, after the message, in her order."""
+    """The student's after the message, in the teacher's order."""
 
 
-def telling_game(run: Run, level: int = 1) -> Game:
-    """A test game that needs reading between the lines: the target has this level, or the highest there is."""
-    games = held_out_games(run.setting, 200, seed=1)
-    truth = run.setting.world.truth[games.candidates]
-    found = np.asarray(jax.vmap(levels)(truth))[np.arange(200), np.asarray(games.target)]
+def pick_game(run: Run, level: int = 1) -> Game:
+    """A test game that takes pragmatic inference: its target has this level, or the highest there is."""
+    games = held_out_games(run.task, CANDIDATE_GAMES, seed=1)
+    lexicon = run.task.data.lexicon[games.candidates]
+    found = np.asarray(jax.vmap(levels)(lexicon))[np.arange(CANDIDATE_GAMES), np.asarray(games.target)]
     pick = int(np.flatnonzero(found == level)[0]) if (found == level).any() else int(np.argmax(found))
     return jax.tree.map(lambda leaf: leaf[pick], games)
 
 
-def as_shown(run: Run, game: Game) -> Game:
-    """With looks for candidates: where instances have several pictures, the same one of each every time."""
-    return run.setting.world.shown(jax.random.key(0), game)
+def with_views(run: Run, game: Game) -> Game:
+    """The game with observations for candidates: of several images of an instance the same one every time."""
+    return run.task.data.with_views(jax.random.key(0), game)
 
 
-def thoughts(run: Run, game: Game) -> list[Thought]:
-    """Before the first phase and after each."""
-    setting = run.setting
-    shown = as_shown(run, game)
-    beta = beta_of(setting.config, setting.rules)
-    found = []
-    for phase in range(setting.config.phases + 1):
+def beliefs_by_phase(run: Run, game: Game) -> list[FirstRound]:
+    """The first round before the first phase and after each."""
+    data, viewed, rounds = run.task.data, with_views(run, game), []
+    for phase in range(run.config.optimiser.phases + 1):
         if not run.phase_file(phase).exists():
             continue
         pair = run.pair(phase)
-        seen = views(shown, eqx.filter_jit(pair.sights)(setting.world.looks))
-        played = eqx.filter_jit(dialogue)(
-            jax.random.key(0), pair.teacher, pair.student, seen, setting.rules, greedily, greedily, told=False
-        )
-        speaking = np.asarray(jax.nn.softmax(beta * played.values[0]))
-        found.append(Thought(phase, speaking, int(played.message[0]), np.asarray(played.after[0])))
-    return found
+        seen = data.perspectives(viewed, eqx.filter_jit(pair.encode_all)(data.observations))
+        played = eqx.filter_jit(rollout)(jax.random.key(0), pair.teacher, pair.student, seen, run.task.rules)
+        probabilities = pair.teacher.message_probabilities(played.values[0])
+        rounds.append(FirstRound(phase, np.asarray(probabilities), int(played.message[0]), np.asarray(played.after[0])))
+    return rounds
 
 
-def draw_game(run: Run, game: Game, found: list[Thought]) -> Figure:
-    """One game as a figure of its own, in the pictures that it was played with."""
-    looks = np.asarray(as_shown(run, game).candidates) % run.setting.world.variety
-    size = 1.5 * len(game.candidates) + 2.5, 1.15 * (len(found) + 1) + 0.6
+def draw_game(run: Run, game: Game, rounds: list[FirstRound]) -> Figure:
+    """One game as a figure of its own, with the images it was played with."""
+    views = np.asarray(with_views(run, game).candidates) % run.task.data.views_per_instance
+    size = 1.5 * len(game.candidates) + 2.5, 1.15 * (len(rounds) + 1) + 0.6
     figure = Figure(figsize=size, layout="constrained")
-    draw_in(figure, run.setting.space, np.asarray(game.candidates), int(game.target), found, looks)
+    draw_rounds(figure, run.task.space, np.asarray(game.candidates), int(game.target), rounds, views)
     return figure
 
 
-def draw_in(
-    place: FigureBase,
+def draw_rounds(
+    figure: FigureBase,
     space: Space,
     candidates: Int[np.ndarray, " candidates"],
     target: int,
-    found: list[Thought],
-    looks: Int[np.ndarray, " candidates"] | None = None,
+    rounds: list[FirstRound],
+    views: Int[np.ndarray, " candidates"] | None = None,
 ) -> None:
-    """A row a phase under the candidates: her words on the left, his belief below each candidate. `looks` tells which
-    of its pictures each candidate is shown in, by default the first."""
-    columns, rows = len(candidates) + 1, len(found) + 1
-    axes = place.subplots(rows, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
+    """A row for each phase under the candidates: the teacher's words on the left, the student's belief below each
+    candidate. `views` are the images that candidates are shown in, by default the first of each."""
+    columns = len(candidates) + 1
+    axes = figure.subplots(len(rounds) + 1, columns, width_ratios=[1.6, *[1.0] * len(candidates)], squeeze=False)
     axes[0, 0].axis("off")
-    told = "left: what she would\nsay of the target;\nbelow each candidate:\nwhat he then believes"
-    axes[0, 0].text(0, 0.5, told, va="center", fontsize=8, color=INK, transform=axes[0, 0].transAxes)
+    axes[0, 0].text(0, 0.5, LEGEND, va="center", fontsize=8, color=INK, transform=axes[0, 0].transAxes)
     for i, axis in enumerate(axes[0, 1:]):
-        show_instance(axis, space, int(candidates[i]), i == target, 0 if looks is None else int(looks[i]))
-    for row, thought in zip(axes[1:], found, strict=True):
-        show_words(row[0], space, thought)
+        draw_instance(axis, space, int(candidates[i]), i == target, 0 if views is None else int(views[i]))
+    for row, one in zip(axes[1:], rounds, strict=True):
+        draw_words(row[0], space, one)
         for i, axis in enumerate(row[1:]):
-            show_belief(axis, float(thought.belief[i]), i == target, i == int(np.argmax(thought.belief)))
+            draw_belief(axis, float(one.belief[i]), i == target, i == int(np.argmax(one.belief)))
 
 
-def show_instance(axis: Axes, space: Space, instance: int, is_target: bool, look: int) -> None:
+def draw_instance(axis: Axes, space: Space, instance: int, is_target: bool, view: int) -> None:
     axis.set(xticks=[], yticks=[])
-    if space.pictures is not None:
-        axis.imshow(space.pictures[instance, look])
+    if space.images is not None:
+        axis.imshow(space.images[instance, view])
     else:
-        words = space.labels[instance] if space.labels else "\n".join(wrapped(space.names(instance)))
+        words = space.labels[instance] if space.labels else "\n".join(wrap_names(space.names(instance)))
         axis.text(
             0.5, 0.5, words, ha="center", va="center", fontsize=9, color=INK, transform=axis.transAxes, parse_math=False
         )
@@ -113,7 +110,7 @@ def show_instance(axis: Axes, space: Space, instance: int, is_target: bool, look
         axis.set_title("target", fontsize=8, color=TARGET, pad=3)
 
 
-def wrapped(names: list[str], letters: int = 14) -> list[str]:
+def wrap_names(names: list[str], letters: int = 14) -> list[str]:
     """Names with commas between, in lines."""
     lines = [""]
     for name in names:
@@ -122,19 +119,20 @@ def wrapped(names: list[str], letters: int = 14) -> list[str]:
     return lines
 
 
-def show_words(axis: Axes, space: Space, thought: Thought) -> None:
-    best = np.argsort(-thought.speaking, kind="stable")[: min(SHOWN, len(thought.speaking))][::-1]
-    colours = [TARGET if i == thought.message else SOFT for i in best]
+def draw_words(axis: Axes, space: Space, played: FirstRound) -> None:
+    probabilities = played.message_probabilities
+    best = np.argsort(-probabilities, kind="stable")[: min(MAX_WORDS, len(probabilities))][::-1]
+    colours = [TARGET if i == played.message else SOFT for i in best]
     places = range(len(best))
-    axis.barh(places, thought.speaking[best], color=colours, height=0.7)
+    axis.barh(places, probabilities[best], color=colours, height=0.7)
     axis.set_yticks(places, [space.attributes[i] for i in best], parse_math=False)
     axis.set(xlim=(0, 1), xticks=[])
     axis.tick_params(axis="y", length=0, labelsize=7)
-    axis.set_title("before" if thought.phase == 0 else f"after phase {thought.phase}", fontsize=8, loc="left", pad=3)
+    axis.set_title("before" if played.phase == 0 else f"after phase {played.phase}", fontsize=8, loc="left", pad=3)
     axis.spines[["top", "right", "bottom"]].set_visible(False)
 
 
-def show_belief(axis: Axes, belief: float, is_target: bool, is_answer: bool) -> None:
+def draw_belief(axis: Axes, belief: float, is_target: bool, is_answer: bool) -> None:
     axis.bar([0], [belief], color=TARGET if is_target else SOFT, width=0.6)
     weight = "bold" if is_answer else "normal"
     axis.text(0, belief + 0.05, f"{100 * belief:.0f} %", ha="center", fontsize=8, color=INK, weight=weight)

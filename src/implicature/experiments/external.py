@@ -1,39 +1,43 @@
-"""Agents of any kind beside the paper's: rows that `implicature evaluate --row` adds, shown below table 1 and table 2.
+"""Results of agents that no experiment here trains: added by `implicature evaluate --row`, shown below tables 1 and 2.
 
-A row tells one meeting of two players in one game, as `evaluate` measured it; the same meeting again replaces it.
+A result is one matchup of two players in one game; the same matchup again replaces it.
 """
 
 from pathlib import Path
 from typing import Any
 
-from implicature.experiments.results import Row, command, read_rows, version, write_rows
-from implicature.games.sampling import GAMES, Rules
+from implicature.experiments.pairs import FIGURES
+from implicature.experiments.results import Result, command, percent, read_results, task_id, version, write_results
+from implicature.experiments.table import Cell, MeanStd, Number, Row, Table
+from implicature.games.registry import GAMES
+from implicature.games.rules import Rules
 from implicature.training.config import Config
 
-FILE = "own.csv"
-"""Where tables look for such rows, in the folder of all rows."""
-KEY = ("players", "game", "candidates", "rounds", "message_cost", "speaker", "played")
-FIGURES = ("accuracy", "hard_accuracy", "valid")
+FILE = "external.csv"
+"""Where tables look for such results, in the folder of results."""
+KEY = ("players", "game", "candidates", "rounds", "message_cost", "speaker", "game_set")
 PARTS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "table-1": (("total", "accuracy", "test"), ("hard", "hard_accuracy", "test")),
     "table-2": (("identical games", "accuracy", "test"), ("equivalent games", "accuracy", "equivalent")),
 }
-"""Of each table: what its lines are called, which figure they tell, and of which games."""
+"""For each table its groups of rows: title, column and set of games."""
 
 
-def own_row(players: str, config: Config, rules: Rules, figures: dict[str, Any], played: str, sampled: bool) -> Row:
-    """Figures in percent, and what made them."""
-    spread = figures.get("std", {})
+def external_result(
+    players: str, config: Config, rules: Rules, figures: dict[str, Any], game_set: str, sampled: bool
+) -> Result:
+    """Figures in percent, and their provenance."""
+    std = percent(figures["std"], FIGURES) if "std" in figures else dict.fromkeys(FIGURES, "")
     return {
         "players": players,
-        "game": config.space or config.game,
+        "game": config.game.space or config.game.game,
         "candidates": rules.candidates,
         "rounds": rules.rounds,
         "message_cost": rules.message_cost,
         "speaker": "sampled" if sampled else "greedy",
-        "played": played,
-        **{name: round(100 * figures[name], 3) for name in FIGURES},
-        **{f"{name}_std": round(100 * spread[name], 3) if spread else "" for name in FIGURES},
+        "game_set": game_set,
+        **percent(figures, FIGURES),
+        **{f"{name}_std": value for name, value in std.items()},
         "pairs": figures.get("pairs", 1),
         "games": figures["games"],
         "version": version(),
@@ -41,39 +45,39 @@ def own_row(players: str, config: Config, rules: Rules, figures: dict[str, Any],
     }
 
 
-def own_rows(path: Path) -> list[Row]:
-    """The rows of such a file; none where there is none yet."""
+def read_external(path: Path) -> list[Result]:
+    """The results of such a file; none where there is no file yet."""
     if path.suffix != ".csv":
-        raise ValueError(f"{path} is not a file of rows: name one that ends in .csv.")
-    return read_rows(path, KEY)
+        raise ValueError(f"{path} is not a file of results: name one that ends in .csv.")
+    return read_results(path, KEY)
 
 
-def add_row(path: Path, row: Row) -> None:
-    """Keep the row in a file of such rows, instead of the one of the same meeting."""
-    meeting = [str(row[name]) for name in KEY]
-    write_rows(path, [*(one for one in own_rows(path) if [one[name] for name in KEY] != meeting), row])
+def add_result(path: Path, result: Result) -> None:
+    """Add a result to such a file, in place of an earlier one of the same matchup."""
+    others = [one for one in read_external(path) if task_id(one, KEY) != task_id(result, KEY)]
+    write_results(path, [*others, result])
 
 
-def usual(row: Row) -> bool:
-    """Whether it is one of the paper's games, as the paper plays it."""
-    game = GAMES.get(row["game"])
-    return game is not None and (str(row["candidates"]), str(row["rounds"])) == (str(game[1]), "1")
+def is_paper_game(result: Result) -> bool:
+    """Whether it is one of the paper's games, with the paper's rules."""
+    game = GAMES.get(result["game"])
+    return game is not None and (str(result["candidates"]), str(result["rounds"])) == (str(game[1]), "1")
 
 
-def render(table: str, rows: list[Row]) -> str:
-    """Markdown: a line for each two players, a column for each of the paper's games; nothing where there is nothing."""
-    lines = []
-    for title, name, played in PARTS.get(table, ()):
-        told = [row for row in rows if usual(row) and row["played"] == played]
-        for players, speaker in dict.fromkeys((row["players"], row["speaker"]) for row in told):
-            mine = {row["game"]: row for row in told if (row["players"], row["speaker"]) == (players, speaker)}
-            who = players if speaker == "greedy" else f"{players}, speaker sampled"
-            lines.append(f"| {title}: {who} | {' | '.join(cell(mine.get(game), name) for game in GAMES)} |")
-    return "\n".join([f"| yours | {' | '.join(GAMES)} |", "|---" * (len(GAMES) + 1) + "|", *lines]) if lines else ""
+def render(table: str, results: list[Result]) -> list[Table]:
+    """A row for each two players, a column for each of the paper's games; nothing without results."""
+    rows = []
+    for title, column, game_set in PARTS.get(table, ()):
+        shown = [one for one in results if is_paper_game(one) and one["game_set"] == game_set]
+        for players, speaker in dict.fromkeys((one["players"], one["speaker"]) for one in shown):
+            own = {one["game"]: one for one in shown if (one["players"], one["speaker"]) == (players, speaker)}
+            label = players if speaker == "greedy" else f"{players}, sampled speaker"
+            rows.append(Row(label, [figure_cell(own.get(game), column) for game in GAMES], title))
+    return [Table("external agents", list(GAMES), rows)] if rows else []
 
 
-def cell(row: Row | None, name: str) -> str:
-    if row is None:
+def figure_cell(result: Result | None, column: str) -> Cell:
+    if result is None:
         return ""
-    spread = row[f"{name}_std"]
-    return f"{float(row[name]):.2f} ± {float(spread):.2f}" if spread not in ("", None) else f"{float(row[name]):.2f}"
+    std = result[f"{column}_std"]
+    return Number(float(result[column])) if std in ("", None) else MeanStd(float(result[column]), float(std))

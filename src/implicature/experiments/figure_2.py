@@ -1,5 +1,5 @@
-"""Figure 2: example games, number sets and objects in pictures. What she would say of the target, and what he then
-believes, before the first phase and after each."""
+"""Figure 2: example games, number sets and images of objects. What the teacher would say of the target, and what the
+student then believes, before the first phase and after each."""
 
 from pathlib import Path
 
@@ -7,85 +7,87 @@ import jax
 import numpy as np
 from matplotlib.figure import Figure
 
-from implicature.experiments.example_games import Thought, draw_in, telling_game, thoughts
-from implicature.experiments.pairs import KEY, SETTINGS, made, trained
-from implicature.experiments.results import Row
-from implicature.games.sampling import named_game
+from implicature.experiments.example_games import FirstRound, beliefs_by_phase, draw_rounds, pick_game
+from implicature.experiments.pairs import KEY, SETTINGS, provenance, train_or_load
+from implicature.experiments.results import Result, TaskSpec
+from implicature.experiments.table import Number, Row, Table
+from implicature.games.registry import load_game
 
 __all__ = ["KEY", "draw", "render", "run", "tasks"]
 
 EXAMPLES = {"exchange, grounded, numbers-4": (1, 2), "exchange, grounded, objects-4": (1,)}
-"""The settings, and the levels of the targets that are shown."""
+"""The settings, and the levels of the targets."""
 
 
-def tasks() -> list[Row]:
+def tasks() -> list[TaskSpec]:
     return [{"setting": setting, "split": 0, "seed": 0} for setting in EXAMPLES]
 
 
-def numbers(values: np.ndarray) -> str:
-    return " ".join(f"{value:.4g}" for value in np.asarray(values).tolist())
-
-
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """A row for each game and phase; what has several numbers has them in one cell."""
-    pair = trained(SETTINGS[task["setting"]], task, runs)
-    rows = []
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    """A result for each game and phase; an array is one cell."""
+    trained = train_or_load(SETTINGS[task["setting"]], task, runs)
+    results = []
     for level in EXAMPLES[task["setting"]]:
-        game = jax.device_get(telling_game(pair, level))
-        for thought in thoughts(pair, game):
-            rows.append(
+        game = jax.device_get(pick_game(trained, level))
+        for played in beliefs_by_phase(trained, game):
+            results.append(
                 {
                     **task,
                     "level": level,
-                    "candidates": numbers(game.candidates),
+                    "candidates": format_array(game.candidates),
                     "target": int(game.target),
-                    "phase": thought.phase,
-                    "message": thought.message,
-                    "speaking": numbers(thought.speaking),
-                    "belief": numbers(thought.belief),
-                    **made(1, pair, thought.phase),
+                    "phase": played.phase,
+                    "message": played.message,
+                    "message_probabilities": format_array(played.message_probabilities),
+                    "belief": format_array(played.belief),
+                    **provenance(1, trained, played.phase),
                 }
             )
-    return rows
+    return results
 
 
-def shown_games(rows: list[Row]) -> list[tuple[str, list[Row]]]:
-    """The rows of each game, phase by phase."""
-    keys = dict.fromkeys((row["setting"], row["level"]) for row in rows)
-    return [(key[0], [row for row in rows if (row["setting"], row["level"]) == key]) for key in keys]
+def format_array(values: np.ndarray) -> str:
+    return " ".join(f"{value:.4g}" for value in np.asarray(values).tolist())
 
 
-def whole(cell: str) -> np.ndarray:
-    return np.array([int(number) for number in cell.split()])
+def parse_array(cell: str, kind: type = float) -> np.ndarray:
+    return np.array([kind(number) for number in cell.split()])
 
 
-def thought_of(row: Row) -> Thought:
-    speaking, belief = (np.array([float(x) for x in row[name].split()]) for name in ("speaking", "belief"))
-    return Thought(int(row["phase"]), speaking, int(row["message"]), belief)
+def parse_round(result: Result) -> FirstRound:
+    probabilities, belief = parse_array(result["message_probabilities"]), parse_array(result["belief"])
+    return FirstRound(int(result["phase"]), probabilities, int(result["message"]), belief)
 
 
-def render(rows: list[Row]) -> str:
-    """A Markdown table: the word she would say, and his belief in the target."""
-    lines = ["| game | target | phase | she says | he believes the target, % |", "|---|---|---|---|---|"]
-    for setting, mine in shown_games(rows):
-        space, _ = named_game(SETTINGS[setting].game)
-        for row in mine:
-            candidates, target, thought = whole(row["candidates"]), int(row["target"]), thought_of(row)
-            labels, word = [space.label(int(i)) for i in candidates], space.attributes[thought.message]
-            belief = f"{100 * thought.belief[target]:.0f}"
-            lines.append(f"| {' '.join(labels)} | {labels[target]} | {row['phase']} | {word} | {belief} |")
-    return "\n".join(lines)
+def group_games(results: list[Result]) -> list[tuple[str, list[Result]]]:
+    """The setting of each game, and its results phase by phase."""
+    keys = dict.fromkeys((one["setting"], one["level"]) for one in results)
+    return [(key[0], [one for one in results if (one["setting"], one["level"]) == key]) for key in keys]
 
 
-def draw(rows: list[Row]) -> Figure:
+def render(results: list[Result]) -> list[Table]:
+    """The most likely message, and the belief in the target after it."""
+    rows = []
+    for setting, own in group_games(results):
+        space, _ = load_game(SETTINGS[setting].game.game)
+        for one in own:
+            target, played = int(one["target"]), parse_round(one)
+            labels = [space.label(int(i)) for i in parse_array(one["candidates"], int)]
+            belief = Number(100 * played.belief[target], 0)
+            word = space.attributes[played.message]
+            rows.append(Row(" ".join(labels), [labels[target], played.phase, word, belief]))
+    return [Table("candidates", ["target", "phase", "message", "student's belief in the target, %"], rows)]
+
+
+def draw(results: list[Result]) -> Figure:
     """Game under game."""
-    games = shown_games(rows)
-    heights = [len(mine) + 1 for _, mine in games]
+    games = group_games(results)
+    heights = [len(own) + 1 for _, own in games]
     figure = Figure(figsize=(9, 1.2 * sum(heights) + 0.5 * len(games)), layout="constrained")
-    places = figure.subfigures(len(games), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for place, (setting, mine) in zip(places, games, strict=True):
-        space, _ = named_game(SETTINGS[setting].game)
-        place.suptitle(f"{setting}: a target of level {mine[0]['level']}", fontsize=9, x=0.01, ha="left")
-        found = [thought_of(row) for row in mine]
-        draw_in(place, space, whole(mine[0]["candidates"]), int(mine[0]["target"]), found)
+    parts = figure.subfigures(len(games), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for part, (setting, own) in zip(parts, games, strict=True):
+        space, _ = load_game(SETTINGS[setting].game.game)
+        part.suptitle(f"{setting}: a target of level {own[0]['level']}", fontsize=9, x=0.01, ha="left")
+        candidates, target = parse_array(own[0]["candidates"], int), int(own[0]["target"])
+        draw_rounds(part, space, candidates, target, [parse_round(one) for one in own])
     return figure

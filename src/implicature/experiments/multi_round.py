@@ -1,71 +1,66 @@
-"""Games of up to four rounds, each message at a cost, beside their one-round twins: by how many messages teaching the
-target takes (its positive recursive teaching dimension)."""
+"""Games of up to four rounds, where each message costs 0.1, beside the same games of one round: by how many messages it
+takes to teach the target (its positive recursive teaching dimension)."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from implicature.evaluation.held_out import held_out_games, played_by
-from implicature.evaluation.rollouts import by_rtd, part, summary
-from implicature.experiments.pairs import KEY as RUN
-from implicature.experiments.pairs import SETTINGS as LEARNED
-from implicature.experiments.pairs import made, repeated, trained
-from implicature.experiments.results import Row, mean_and_std
-from implicature.games.sampling import Rules
+from implicature.evaluation.held_out import held_out_games, play_pair
+from implicature.evaluation.rollouts import summarize, summarize_by_rtd, summarize_part
+from implicature.experiments.pairs import KEY as RUN_KEY
+from implicature.experiments.pairs import SETTINGS as PAIRS
+from implicature.experiments.pairs import provenance, repeat, train_or_load
+from implicature.experiments.results import Result, TaskSpec, mean, mean_and_std, percent
+from implicature.experiments.table import Number, Row, Table
 
 COST, ROUNDS, PHASE = 0.1, 4, 3
 ONE, FOUR = "exchange, grounded, numbers-7", "exchange, grounded, numbers-7, four rounds"
 SETTINGS = {
-    # With one round the cost is paid whatever is said, so the pair is that of `pairs`.
-    ONE: LEARNED[ONE],
-    FOUR: replace(LEARNED[ONE], rounds=ROUNDS, message_cost=COST, phases=PHASE),
+    # In one round the cost is the same whatever is said, so this is the pair of `pairs`.
+    ONE: PAIRS[ONE],
+    FOUR: PAIRS[ONE].replace(rounds=ROUNDS, message_cost=COST, phases=PHASE),
 }
-KEY = RUN
+KEY = RUN_KEY
 
 
-def tasks() -> list[Row]:
-    return repeated(list(SETTINGS))
+def tasks() -> list[TaskSpec]:
+    return repeat(list(SETTINGS))
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    pair = trained(SETTINGS[task["setting"]], task, runs)
-    rules = pair.setting.rules
-    setting = replace(pair.setting, rules=Rules(rules.candidates, rules.rounds, COST))
-    phase = min(PHASE, setting.config.phases)
-    played = played_by(pair.pair(phase), setting, held_out_games(setting, games, seed=0))
-    whole = summary(played)
-    parts = {f"RTD {number}": figures for number, figures in by_rtd(played).items()}
-    parts |= {f"level {level}": figures for level, figures in whole["by_level"].items()}
-    parts["all"] = part(played, played.messages > 0)
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    trained = train_or_load(SETTINGS[task["setting"]], task, runs)
+    priced = replace(trained.task, rules=replace(trained.task.rules, message_cost=COST))
+    phase = min(PHASE, trained.config.optimiser.phases)
+    outcome = play_pair(trained.pair(phase), priced, held_out_games(priced, games, seed=0))
+    figures = summarize(outcome)
+    parts = {f"RTD {number}": part for number, part in summarize_by_rtd(outcome).items()}
+    parts |= {f"level {level}": part for level, part in figures["by_level"].items()}
+    parts["all"] = summarize_part(outcome, np.ones(games, bool))
     return [
         {
             **task,
             "targets": name,
-            "share": round(100 * figures["share"], 3),
-            "messages": round(figures["rounds"], 4),
-            "several": round(100 * figures["several"], 3),
-            "accuracy": round(100 * figures["accuracy"], 3),
-            "gain": round(figures["gain"], 4),
-            "valid": round(100 * whole["valid"], 3),
-            **made(games, pair, phase),
+            **percent(part, ("fraction", "multi_message", "accuracy")),
+            "messages": round(part["messages"], 4),
+            "return": round(part["return"], 4),
+            **percent(figures, ("valid",)),
+            **provenance(games, trained, phase),
         }
-        for name, figures in parts.items()
+        for name, part in parts.items()
     ]
 
 
-def render(rows: list[Row]) -> str:
-    """A Markdown table: one round and four, side by side."""
-    lines = [
-        "| targets | share, % | messages, four rounds | several, % | accuracy, one round | four | gain, one | four |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for name in sorted({row["targets"] for row in rows}):
-        one, four = ([row for row in rows if (row["setting"], row["targets"]) == (s, name)] for s in (ONE, FOUR))
+def render(results: list[Result]) -> list[Table]:
+    """One round and four, side by side."""
+    rows = []
+    for name in sorted({one["targets"] for one in results}):
+        one, four = ([r for r in results if (r["setting"], r["targets"]) == (s, name)] for s in (ONE, FOUR))
         if one and four:
-            share = np.mean([float(row["share"]) for row in four])
-            gains = [mean_and_std(mine, "gain", 3) for mine in (one, four)]
-            shares = [mean_and_std(mine, "accuracy") for mine in (one, four)]
-            messages = f"{mean_and_std(four, 'messages')} | {mean_and_std(four, 'several', 1)}"
-            lines.append(f"| {name} | {share:.1f} | {messages} | {' | '.join([*shares, *gains])} |")
-    return "\n".join(lines)
+            messages = mean_and_std(four, "messages"), mean_and_std(four, "multi_message", 1)
+            accuracies = [mean_and_std(each, "accuracy") for each in (one, four)]
+            returns = [mean_and_std(each, "return", 3) for each in (one, four)]
+            rows.append(Row(name, [Number(mean(four, "fraction"), 1), *messages, *accuracies, *returns]))
+    columns = ["fraction, %", "messages, four rounds", "more than one message, %"]
+    columns += ["accuracy, one round", "accuracy, four rounds", "return, one round", "return, four rounds"]
+    return [Table("targets", columns, rows)]

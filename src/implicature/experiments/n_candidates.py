@@ -1,44 +1,40 @@
-"""A pair trained with 4 candidates plays with 2 to 12, without further training."""
+"""Pairs trained with 4 candidates play with 2 to 12, without further training."""
 
 from pathlib import Path
 
-import numpy as np
-
-from implicature.evaluation.held_out import held_out_games, played_by
-from implicature.evaluation.rollouts import summary
-from implicature.experiments.pairs import KEY as RUN
-from implicature.experiments.pairs import SETTINGS, exact_accuracy, made, repeated, trained
-from implicature.experiments.results import Row, mean_and_std
+from implicature.evaluation.held_out import held_out_games, play_pair
+from implicature.evaluation.rollouts import summarize
+from implicature.experiments.pairs import FIGURES, SETTINGS, exact_accuracy, provenance, repeat, train_or_load
+from implicature.experiments.pairs import KEY as RUN_KEY
+from implicature.experiments.results import Result, TaskSpec, mean, mean_and_std, percent
+from implicature.experiments.table import Number, Row, Table
 
 SETTING = "exchange, grounded, numbers-4"
-NUMBERS = range(2, 13)
+CANDIDATES = range(2, 13)
 DEPTH = 3
-KEY = RUN
+"""Of the exact recursion: as deep as the pair has phases."""
+KEY = RUN_KEY
 
 
-def tasks() -> list[Row]:
-    return repeated([SETTING])
+def tasks() -> list[TaskSpec]:
+    return repeat([SETTING])
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    pair = trained(SETTINGS[SETTING], task, runs)
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    trained = train_or_load(SETTINGS[SETTING], task, runs)
+    results = []
+    for candidates in CANDIDATES:
+        test = held_out_games(trained.task, games, seed=0, candidates=candidates)
+        figures = percent(summarize(play_pair(trained.pair(), trained.task, test)), FIGURES)
+        exact = {"exact_same_depth": round(float(exact_accuracy(trained, test, DEPTH)[-1]), 3)}
+        results.append({**task, "candidates": candidates, **figures, **exact, **provenance(games, trained)})
+    return results
+
+
+def render(results: list[Result]) -> list[Table]:
     rows = []
-    for number in NUMBERS:
-        drawn = held_out_games(pair.setting, games, seed=0, candidates=number)
-        figures = summary(played_by(pair.pair(), pair.setting, drawn))
-        shares = {name: round(100 * figures[name], 3) for name in ("accuracy", "hard_accuracy", "valid")}
-        exact = round(float(exact_accuracy(pair, drawn, DEPTH)[-1]), 3)
-        rows.append({**task, "candidates": number, **shares, "exact": exact, **made(games, pair)})
-    return rows
-
-
-def render(rows: list[Row]) -> str:
-    """A Markdown table by number of candidates."""
-    lines = [f"| candidates | runs | accuracy | valid | exact, depth {DEPTH} |", "|---|---|---|---|---|"]
-    for number in NUMBERS:
-        mine = [row for row in rows if int(row["candidates"]) == number]
-        if mine:
-            exact = np.mean([float(row["exact"]) for row in mine])
-            figures = " | ".join(mean_and_std(mine, name) for name in ("accuracy", "valid"))
-            lines.append(f"| {number} | {len(mine)} | {figures} | {exact:.2f} |")
-    return "\n".join(lines)
+    for candidates in CANDIDATES:
+        if own := [one for one in results if int(one["candidates"]) == candidates]:
+            figures = mean_and_std(own, "accuracy"), mean_and_std(own, "valid")
+            rows.append(Row(str(candidates), [len(own), *figures, Number(mean(own, "exact_same_depth"))]))
+    return [Table("candidates", ["runs", "accuracy", "valid", f"exact, depth {DEPTH}"], rows)]

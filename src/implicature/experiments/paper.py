@@ -1,14 +1,15 @@
-"""What the paper reports, from its tables."""
+"""The figures that the paper reports, from its tables."""
 
 import json
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from implicature.games.registry import GAMES
 from implicature.training.config import Config
 
 METHODS = {"pragmatic": "pragmatic", "la-2017": "lazaridou-2017", "la-2018": "lazaridou-2018"}
-"""What its tables call each method."""
+"""The name of each method in paper-results.json."""
 
 
 @cache
@@ -17,16 +18,17 @@ def paper_results() -> dict[str, Any]:
 
 
 def paper_figures(config: Config) -> dict[str, float]:
-    """Its figures for a game, shares between 0 and 1: table 1 for a random start, table 2 for a grounded one; none
-    where it has none."""
-    results = paper_results()
-    if config.space is not None or config.candidates is not None or config.rounds != 1:
+    """The paper's figures for a game, as fractions: table 1 for a random start, table 2 for a grounded one. Empty for a
+    game that it does not report."""
+    game, method = config.game, METHODS[config.method.method]
+    if game.space is not None or game.rounds != 1 or game.candidates not in (None, GAMES[game.game][1]):
         return {}
-    table = "table-2" if config.grounded else "table-1"
+    grounded = config.grounding.grounded
+    table = paper_results()["table-2" if grounded else "table-1"]
     names = (
         {"accuracy": "identical-games", "equivalent_accuracy": "equivalent-games"}
-        if config.grounded
+        if grounded
         else {"accuracy": "total", "hard_accuracy": "hard"}
     )
-    column, method = results[table]["columns"].index(config.game), METHODS[config.method]
-    return {name: results[table][theirs][method][column][0] / 100 for name, theirs in names.items()}
+    column = table["columns"].index(game.game)
+    return {name: table[theirs][method][column][0] / 100 for name, theirs in names.items()}

@@ -1,6 +1,7 @@
-"""What the paper's three tables have in common: methods beside each other, game by game, each cell with the paper's."""
+"""What the paper's three tables have in common: a row for each method, a column for each game, the paper's mean in each
+cell."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import isnan, nan
@@ -8,153 +9,150 @@ from math import isnan, nan
 import numpy as np
 from scipy.stats import ttest_rel
 
-from implicature.experiments.pairs import RUNS, SETTINGS, SPLITS, last_rows, repeated
+from implicature.experiments.pairs import RUNS, SETTINGS, SPLITS, repeat, select_phase
 from implicature.experiments.paper import METHODS, paper_results
-from implicature.experiments.results import Row, mean, mean_and_std
+from implicature.experiments.results import Result, TaskSpec, mean, mean_and_std
 from implicature.experiments.smoke import MARK
+from implicature.experiments.table import MISSING, Cell, Comparison, MeanStd, Number, Row, Table
 
-OURS = ("exchange", "paper")
+OURS = ("exchange", "deep-sets")
 NAMES = {
     "exchange": "ours, exchange network",
-    "paper": "ours, paper's network",
+    "deep-sets": "ours, deep-sets network",
     "la-2017": "Lazaridou et al. 2017",
     "la-2018": "Lazaridou et al. 2018",
 }
-
+DEPTH_10 = "exact recursion of depth 10"
 EXACT = {
     "literal, exact recursion of depth 0": ("share β=10", "0"),
     "exact recursion of depth 3": ("share β=10", "3"),
-    "exact recursion of depth 10": ("share β=10", "10"),
+    DEPTH_10: ("share β=10", "10"),
     "hard iterated best response": ("best response", "10"),
     "no-clash, the ceiling of true words": ("no-clash", ""),
 }
-"""Exact players: who it is in the ceilings' rows, and the depth."""
-NONE = "–"
+"""Exact players: player and depth in the results of `ceilings`."""
 
 
-def paper_cell(table: str, part: str, agent: str, game: str) -> float | None:
-    """The paper's mean in percent, if it has one."""
-    there = paper_results()[table]
-    found = there.get(part, {}).get(METHODS["pragmatic" if agent in OURS else agent])
-    if isinstance(found, dict):
-        return found[game][0] if game in found else None
-    return found[there["columns"].index(game)][0] if found and game in there["columns"] else None
+def paper_mean(table: str, part: str, agent: str, game: str) -> float | None:
+    """The paper's mean in percent, if it reports one."""
+    reported = paper_results()[table]
+    values = reported.get(part, {}).get(METHODS["pragmatic" if agent in OURS else agent])
+    if isinstance(values, dict):
+        return values[game][0] if game in values else None
+    return values[reported["columns"].index(game)][0] if values and game in reported["columns"] else None
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a table: one figure of pairs from one start."""
+    """One group of rows: one figure of the pairs from one start."""
 
     title: str
-    name: str
-    """The rows' column."""
+    column: str
+    """Of the results."""
     start: str
     paper: str
-    """What the paper's results call it."""
+    """The part's name in paper-results.json, if the paper reports it."""
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    number: str
-    """table-1, table-2, table-3: its name in the paper's results."""
+    name: str
+    """table-1, table-2 or table-3, as in paper-results.json."""
     agents: Sequence[str]
     games: Sequence[str]
     parts: Sequence[Part]
 
     def settings(self) -> list[str]:
-        """The pairs it tells of."""
+        """The settings of the pairs in this table."""
         starts = dict.fromkeys(part.start for part in self.parts)
         names = [f"{agent}, {start}, {game}" for game in self.games for start in starts for agent in self.agents]
         return [name for name in names if name in SETTINGS]
 
-    def tasks(self) -> list[Row]:
-        return repeated(self.settings())
+    def tasks(self) -> list[TaskSpec]:
+        return repeat(self.settings())
 
-    def render(self, rows: list[Row], ceilings: Sequence[Row] = ()) -> str:
-        """Markdown: mean ± std over runs, ▲ where it is at least the paper's mean, ▽ where it is not, the paper's in
-        brackets; – where there are no rows so far. With the ceilings' rows, exact players in the same games."""
-        if not any(self.found(rows, *cell) for cell in product(self.agents, self.parts, self.games)):
-            return ""
-        head = [f"| {self.number} | {' | '.join(self.games)} | runs |", "|---" * (len(self.games) + 2) + "|"]
-        lines = [line for part in self.parts for line in self.part(part, rows, ceilings)]
-        return "\n".join([*head, *lines])
+    def render(self, results: list[Result], ceilings: Sequence[Result] = ()) -> list[Table]:
+        """Mean ± std over runs beside the paper's mean; with the results of `ceilings` also exact players in the same
+        games."""
+        if not any(self.select(results, *cell) for cell in product(self.agents, self.parts, self.games)):
+            return []
+        rows = [row for part in self.parts for row in self.part_rows(part, results, ceilings)]
+        return [Table(self.name, [*self.games, "runs"], rows)]
 
-    def part(self, part: Part, rows: list[Row], ceilings: Sequence[Row]) -> list[str]:
-        lines = []
+    def part_rows(self, part: Part, results: list[Result], ceilings: Sequence[Result]) -> list[Row]:
+        rows = []
         for agent in self.agents:
             games = [game for game in self.games if f"{agent}, {part.start}, {game}" in SETTINGS]
-            found = {game: self.found(rows, agent, part, game) for game in games}
+            selected = {game: self.select(results, agent, part, game) for game in games}
             if games:
-                cells = [self.cell(found[game], part, agent, game) if game in found else "" for game in self.games]
-                lines.append(f"| {part.title}: {NAMES[agent]} | {' | '.join(cells)} | {runs_of(found.values())} |")
-        if part.start == "ungrounded" and any(row[part.name] for row in ceilings if part.name in row):
-            return lines + exact_lines(part, self.games, ceilings)
-        ceiling = [
-            next(
-                (mean(mine, "ceiling") for agent in self.agents if (mine := self.found(rows, agent, part, game))), None
-            )
-            for game in self.games
-        ]
-        if part.name == "accuracy" and any(value is not None for value in ceiling):
-            cells = [f"{value:.2f}" if value is not None else "" for value in ceiling]
-            lines.append(f"| {part.title}: exact recursion of depth 10 | {' | '.join(cells)} | |")
-        return lines
+                cells = [self.cell(selected[game], part, agent, game) if game in games else "" for game in self.games]
+                kind = "ours" if agent in OURS else "baseline"
+                rows.append(Row(NAMES[agent], [*cells, count_runs(selected.values())], part.title, kind))
+        if part.start == "ungrounded" and any(result[part.column] for result in ceilings if part.column in result):
+            return rows + exact_rows(part, self.games, ceilings)
+        if part.column != "accuracy":
+            return rows
+        cells = [self.ceiling_cell(results, part, game) for game in self.games]
+        return rows + ([Row(DEPTH_10, [*cells, ""], part.title, "exact")] if any(cells) else [])
 
-    def found(self, rows: list[Row], agent: str, part: Part, game: str) -> list[Row]:
+    def select(self, results: list[Result], agent: str, part: Part, game: str) -> list[Result]:
         setting = f"{agent}, {part.start}, {game}"
-        return last_rows(rows, setting) if setting in SETTINGS else []
+        return select_phase(results, setting) if setting in SETTINGS else []
 
-    def cell(self, mine: list[Row], part: Part, agent: str, game: str) -> str:
-        if not mine:
-            return NONE
-        theirs, shown = paper_cell(self.number, part.paper, agent, game), mean_and_std(mine, part.name)
-        if theirs is None:
-            return shown
-        mark = "▲" if round(mean(mine, part.name), 1) >= theirs else "▽"
-        return f"{shown} {mark} ({theirs:.1f})"
+    def cell(self, results: list[Result], part: Part, agent: str, game: str) -> Cell:
+        paper = paper_mean(self.name, part.paper, agent, game)
+        ours = mean_and_std(results, part.column)
+        return Comparison(ours, paper) if paper is not None and isinstance(ours, MeanStd) else ours
 
-
-def runs_of(found: Iterable[list[Row]]) -> str:
-    """How many runs the cells of a line tell, of how many that are to be."""
-    numbers = sorted({len(mine) for mine in found})
-    told = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-    quick = any(row.get(MARK) for mine in found for row in mine)
-    return told if quick or numbers == [SPLITS * RUNS] else f"{told} of {SPLITS * RUNS}"
+    def ceiling_cell(self, results: list[Result], part: Part, game: str) -> Cell:
+        """The exact recursion on the test games of the first agent that has results."""
+        selected = (self.select(results, agent, part, game) for agent in self.agents)
+        return next((Number(mean(one, "exact_depth_10")) for one in selected if one), "")
 
 
-def exact_lines(part: Part, games: Sequence[str], ceilings: Sequence[Row]) -> list[str]:
-    """Players that compute what pairs learn, no runs."""
-    lines = []
-    for name, (player, depth) in EXACT.items():
-        found = {row["game"]: row for row in ceilings if (row["player"], str(row["depth"] or "")) == (player, depth)}
-        cells = [f"{float(found[game][part.name]):.2f}" if game in found else NONE for game in games]
-        lines.append(f"| {part.title}: {name} | {' | '.join(cells)} | |")
-    return lines
+def count_runs(cells: Collection[list[Result]]) -> Cell:
+    """How many runs the cells of a row have, of how many that are planned."""
+    counts = sorted({len(results) for results in cells})
+    is_smoke = any(result.get(MARK) for results in cells for result in results)
+    planned = "" if is_smoke or counts == [SPLITS * RUNS] else f"of {SPLITS * RUNS}"
+    return Number(counts[0], 0, note=planned if len(counts) == 1 else f"to {counts[-1]} {planned}")
+
+
+def exact_rows(part: Part, games: Sequence[str], ceilings: Sequence[Result]) -> list[Row]:
+    """Players that compute what pairs learn."""
+    rows = []
+    for name, player in EXACT.items():
+        found = {one["game"]: one for one in ceilings if (one["player"], str(one["depth"] or "")) == player}
+        cells = [Number(float(found[game][part.column])) if game in found else MISSING for game in games]
+        rows.append(Row(name, [*cells, ""], part.title, "exact"))
+    return rows
 
 
 @dataclass(frozen=True)
-class Compared:
+class TTest:
     """A one-tailed paired t-test."""
 
     p: float
-    """The chance of differences as large as these if the first were no better."""
+    """The probability of differences at least as large if the first were no better."""
     runs: int
 
-    def __str__(self) -> str:
-        shown = "–" if isnan(self.p) else "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
-        return f"{shown} (n = {self.runs})"
+    def cell(self) -> Cell:
+        count = f"(n = {self.runs})"
+        if isnan(self.p):
+            return f"{MISSING} {count}"
+        return f"< 0.001 {count}" if self.p < 0.001 else Number(self.p, 3, note=count)
 
 
-def better(rows: list[Row], setting: str, other: str, name: str = "accuracy") -> Compared | None:
-    """Whether the first finds more, over runs of the same split and number; none with fewer than two of them."""
-    pairs = [
-        {(str(row["split"]), str(row["seed"])): float(row[name]) for row in last_rows(rows, s)}
-        for s in (setting, other)
+def paired_t_test(results: list[Result], setting: str, other: str, column: str = "accuracy") -> TTest | None:
+    """Whether the first setting is better, over runs of the same split and seed; None with fewer than two of them."""
+    by_run = [
+        {(str(one["split"]), str(one["seed"])): float(one[column]) for one in select_phase(results, name)}
+        for name in (setting, other)
     ]
-    both = sorted(pairs[0].keys() & pairs[1].keys())
-    if len(both) < 2:
+    shared = sorted(by_run[0].keys() & by_run[1].keys())
+    if len(shared) < 2:
         return None
-    ours, theirs = (np.array([found[run] for run in both]) for found in pairs)
-    # Differences that are all the same have no spread to compare them with.
-    spread = np.ptp(ours - theirs) > 0
-    return Compared(float(ttest_rel(ours, theirs, alternative="greater").pvalue) if spread else nan, len(both))
+    first, second = (np.array([values[run] for run in shared]) for values in by_run)
+    # Without any spread of the differences there is nothing to test.
+    spread = np.ptp(first - second) > 0
+    return TTest(float(ttest_rel(first, second, alternative="greater").pvalue) if spread else nan, len(shared))

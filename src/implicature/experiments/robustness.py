@@ -1,68 +1,66 @@
-"""What pairs make of pictures that vary in pose, light, camera and colour: pairs who have learned from the clean ones,
-and pairs who have learned from varied ones, each tested on both. The varied pictures of the test are of the same
-objects, but no training has seen them.
+"""Robustness to images that vary in pose, light, camera and colour: pairs trained on clean images and pairs trained on
+jittered ones, each tested on both. The jittered test images show the same objects but were not used in training.
 
-Varied pictures are drawn by MuJoCo, once, into the folder of runs (F-25); where they are there, nothing is drawn. The
-pairs who learn from clean pictures are those of `pairs`.
+Jittered images are rendered by MuJoCo once, into the folder of runs (F-25), and reused. Pairs trained on clean images
+are those of `pairs`.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
-from implicature.evaluation.held_out import held_out_games, played_by
-from implicature.evaluation.rollouts import summary
-from implicature.experiments.pairs import KEY as RUN
-from implicature.experiments.pairs import OBJECTS, made, repeated, trained
-from implicature.experiments.pairs import SETTINGS as LEARNED
-from implicature.experiments.results import Row, mean_and_std
-from implicature.spaces.rendering.dataset import varied_objects
+from implicature.evaluation.held_out import held_out_games, play_pair
+from implicature.evaluation.rollouts import summarize
+from implicature.experiments.pairs import FIGURES, OBJECTS, provenance, repeat, train_or_load
+from implicature.experiments.pairs import KEY as RUN_KEY
+from implicature.experiments.pairs import SETTINGS as PAIRS
+from implicature.experiments.results import Result, TaskSpec, mean_and_std, percent
+from implicature.experiments.table import Row, Table
+from implicature.games.registry import load_images
+from implicature.spaces.rendering.dataset import jittered_objects
 from implicature.training.config import Config
-from implicature.training.run import in_pictures_of
 
 CLEAN = tuple(f"exchange, {start}, {game}" for game in OBJECTS for start in ("ungrounded", "grounded"))
-VARIED = {f"{name}, jittered": replace(LEARNED[name], pretraining=2_000) for name in CLEAN}
-"""Eight times the pictures take longer to learn to see."""
-SETTINGS: dict[str, Config] = {**{name: LEARNED[name] for name in CLEAN}, **VARIED}
-TO_LEARN, TO_TEST = (8, 1), (4, 2)
-"""Pictures of each object and the seed they are drawn with: another seed, other pictures."""
-TESTED = ("clean", "jittered")
-KEY = RUN
+JITTERED = {f"{name}, jittered": PAIRS[name].replace(pretraining_iterations=2_000) for name in CLEAN}
+"""Eight times as many images take longer to pretrain on."""
+SETTINGS: dict[str, Config] = {**{name: PAIRS[name] for name in CLEAN}, **JITTERED}
+TRAIN_IMAGES, TEST_IMAGES = (8, 1), (4, 2)
+"""Images of each object and the seed they are rendered with: another seed, other images."""
+KINDS = ("clean", "jittered")
+KEY = RUN_KEY
 
 
-def tasks() -> list[Row]:
-    return repeated(list(SETTINGS))
+def tasks() -> list[TaskSpec]:
+    return repeat(list(SETTINGS))
 
 
-def pictures(runs: Path, drawn: tuple[int, int]) -> str:
-    per_object, seed = drawn
-    return str(varied_objects(runs / f"pictures-jittered-{per_object}-seed-{seed}", per_object, seed))
+def jittered_images(runs: Path, per_object: int, seed: int) -> str:
+    return str(jittered_objects(runs / f"images-jittered-{per_object}-seed-{seed}", per_object, seed))
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """The same test games, in clean pictures and in varied ones."""
-    config, tested = SETTINGS[task["setting"]], {"clean": "objects", "jittered": pictures(runs, TO_TEST)}
-    learned = "jittered" if task["setting"] in VARIED else "clean"
-    if learned == "jittered":
-        config = replace(config, pictures=pictures(runs, TO_LEARN))
-    pair = trained(config, task, runs)
-    drawn = held_out_games(pair.setting, games, seed=0)
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    """The same test games with clean and with jittered images."""
+    config = SETTINGS[task["setting"]]
+    test_images = {"clean": "objects", "jittered": jittered_images(runs, *TEST_IMAGES)}
+    train_images = "jittered" if task["setting"] in JITTERED else "clean"
+    if train_images == "jittered":
+        config = config.replace(images=jittered_images(runs, *TRAIN_IMAGES))
+    trained = train_or_load(config, task, runs)
+    test = held_out_games(trained.task, games, seed=0)
+    results = []
+    for kind in KINDS:
+        shown = replace(trained.task, space=load_images(trained.task.space, test_images[kind]))
+        figures = percent(summarize(play_pair(trained.pair(), shown, test)), FIGURES)
+        images = {"train_images": train_images, "test_images": kind}
+        results.append({**task, **images, **figures, **provenance(games, trained)})
+    return results
+
+
+def render(results: list[Result]) -> list[Table]:
     rows = []
-    for name, where in tested.items():
-        setting = replace(pair.setting, space=in_pictures_of(pair.setting.space, where))
-        figures = summary(played_by(pair.pair(), setting, drawn))
-        shares = {name: round(100 * figures[name], 3) for name in ("accuracy", "hard_accuracy", "valid")}
-        rows.append({**task, "learned": learned, "tested": name, **shares, **made(games, pair)})
-    return rows
-
-
-def render(rows: list[Row]) -> str:
-    """A Markdown table: what was learned from, and the pictures of the test one below the other."""
-    names = ("accuracy", "hard_accuracy", "valid")
-    lines = ["| setting | learned from | tested on | runs | accuracy | hard | valid |", "|---" * 7 + "|"]
     for setting in SETTINGS:
-        for tested in TESTED:
-            if mine := [row for row in rows if (row["setting"], row["tested"]) == (setting, tested)]:
-                shown, learned = setting.removesuffix(", jittered"), mine[0]["learned"]
-                figures = " | ".join(mean_and_std(mine, name) for name in names)
-                lines.append(f"| {shown} | {learned} | {tested} | {len(mine)} | {figures} |")
-    return "\n".join(lines)
+        for kind in KINDS:
+            if own := [one for one in results if (one["setting"], one["test_images"]) == (setting, kind)]:
+                figures = [mean_and_std(own, name) for name in FIGURES]
+                cells = [own[0]["train_images"], kind, len(own), *figures]
+                rows.append(Row(setting.removesuffix(", jittered"), cells))
+    return [Table("setting", ["training images", "test images", "runs", "accuracy", "hard", "valid"], rows)]

@@ -1,65 +1,59 @@
-"""A quick version of an experiment: every table and figure from a few small runs, in a folder of their own and marked,
-to see the whole in minutes. Most of that time goes into compiling, so few settings and few kinds of program."""
+"""The smoke test of the experiments: every table and figure from a few small runs, in folders of their own and marked.
+Most of its minutes go into compilation, so it has few settings and few kinds of programs."""
 
-from dataclasses import replace
-
-from implicature.experiments.results import Row
+from implicature.experiments.results import TaskSpec
 from implicature.training.config import Config
 
-MARK = "quick"
-"""The column that only these rows have, and the folder that they are in."""
+MARK = "smoke"
+"""The column that only results of smoke runs have, and the name of their folder."""
 GAMES = 1_000
 """Test games in each cell."""
-TWICE = (
+TWO_RUNS = (
     "exchange, ungrounded, numbers-4",
     "la-2017, ungrounded, numbers-4",
     "exchange, grounded, numbers-4",
     "la-2017, grounded, numbers-4",
 )
-"""What is trained by two runs, so that they can be compared and meet in cross-play."""
-ONCE = (
-    "paper, ungrounded, numbers-4",
+"""Settings with two runs, for the t-test and for cross-play."""
+ONE_RUN = (
+    "deep-sets, ungrounded, numbers-4",
     "la-2018, ungrounded, numbers-4",
     "exchange, grounded, numbers-7",
     "exchange, grounded, objects-4",
     "exchange, novel targets, objects-4",
     "la-2017, novel targets, objects-4",
 )
-"""With the above, each table and figure has something to tell."""
-SPACES = ("numbers-4", "objects-4")
-"""The games that exact players play."""
-WARNING = (
-    "QUICK: small runs on few games, one split and one or two seeds, to see that everything works; "
-    "no figure here is a result."
-)
+"""With these, no table or figure is empty."""
+EXACT_GAMES = ("numbers-4", "objects-4")
+"""The games of the exact players."""
+WARNING = "SMOKE: small runs on few games, one split and one or two seeds, to check that everything works; not results."
 
 
-def sized(config: Config, task: Row) -> Config:
-    """A task's config: much smaller where the task is marked."""
+def shrink(config: Config, task: TaskSpec) -> Config:
+    """The config of a task, much smaller if the task is marked."""
     if not task.get(MARK):
         return config
-    alone = config.method != "pragmatic"
-    return replace(
-        config,
-        phases=min(config.phases, 3),
-        iterations=1_000 if alone else 150,
-        pretraining=min(config.pretraining, 100),
-        batch=32,
-        depth=min(config.depth, 2),
+    pragmatic = config.method.method == "pragmatic"
+    return config.replace(
+        phases=min(config.optimiser.phases, 3),
+        iterations=150 if pragmatic else 1_000,
+        pretraining_iterations=min(config.grounding.pretraining_iterations, 100),
+        candidate_sets=32,
         train_games=20_000,
+        **({"layers": min(config.network.layers, 2)} if pragmatic else {}),
     )
 
 
-def some(tasks: list[Row]) -> list[Row]:
-    """Those of an experiment's tasks that the quick version does, marked. A second run comes after all first ones: it
-    finds its programs compiled."""
-    marked = [{**task, MARK: "yes"} for task in tasks if is_among(task)]
+def smoke_tasks(tasks: list[TaskSpec]) -> list[TaskSpec]:
+    """Those of an experiment's tasks that the smoke test runs, marked. Second runs come last, when their programs are
+    compiled."""
+    marked = [{**task, MARK: "yes"} for task in tasks if is_smoke_task(task)]
     return sorted(marked, key=lambda task: task.get("seed", 0))
 
 
-def is_among(task: Row) -> bool:
+def is_smoke_task(task: TaskSpec) -> bool:
     if "setting" not in task:
-        return task["game"] in SPACES
-    # What names no seed takes both.
-    settings = (*TWICE, *ONCE) if task.get("seed") == 0 else TWICE
+        return task["game"] in EXACT_GAMES
+    # A task without a seed (cross-play) uses both runs.
+    settings = (*TWO_RUNS, *ONE_RUN) if task.get("seed") == 0 else TWO_RUNS
     return task["setting"] in settings and task["split"] == 0 and task.get("seed", 0) in (0, 1)

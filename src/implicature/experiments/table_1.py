@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from itertools import product
 
 from implicature.experiments.pairs import KEY, run
-from implicature.experiments.paper_tables import NAMES, NONE, OURS, PaperTable, Part, better
-from implicature.experiments.results import Row
-from implicature.games.sampling import GAMES
+from implicature.experiments.paper_tables import NAMES, OURS, PaperTable, Part, paired_t_test
+from implicature.experiments.results import Result
+from implicature.experiments.table import MISSING, Row, Table
+from implicature.games.registry import GAMES
 
-__all__ = ["BESIDE", "KEY", "ROWS", "render", "run", "tasks"]
+__all__ = ["KEY", "render", "run", "tasks"]
 
-ROWS = "pairs"
-BESIDE = ("ceilings",)
-"""Rows of other experiments that it tells as well."""
 BASELINES = ("la-2018", "la-2017")
 TABLE = PaperTable(
     "table-1",
@@ -28,25 +26,22 @@ TABLE = PaperTable(
 tasks = TABLE.tasks
 
 
-def render(rows: list[Row], ceilings: Sequence[Row] = ()) -> str:
-    """The table, and how sure it is that ours is better."""
-    table = TABLE.render(rows, ceilings)
-    tests = [
-        line
-        for title, name in (("total", "accuracy"), ("hard", "hard_accuracy"))
-        for line in t_tests(rows, title, name)
-    ]
-    if not tests:
-        return table
-    return "\n".join([table, "", f"| one-tailed paired t-test, p | {' | '.join(GAMES)} |", "|---" * 5 + "|", *tests])
+def render(results: list[Result], ceilings: Sequence[Result] = ()) -> list[Table]:
+    """The table, and whether ours is significantly better than the baselines."""
+    rows = [*t_test_rows(results, "total", "accuracy"), *t_test_rows(results, "hard", "hard_accuracy")]
+    tests = [Table("one-tailed paired t-test, p", list(GAMES), rows)] if rows else []
+    return TABLE.render(results, ceilings) + tests
 
 
-def t_tests(rows: list[Row], title: str, name: str) -> list[str]:
-    """A line for each of ours and each baseline where there are runs to compare, paired by split and number."""
-    lines = []
+def t_test_rows(results: list[Result], title: str, column: str) -> list[Row]:
+    """A row for each of ours and each baseline where there are runs to compare."""
+    rows = []
     for ours, other in product(OURS, BASELINES):
-        cells = [better(rows, f"{ours}, ungrounded, {game}", f"{other}, ungrounded, {game}", name) for game in GAMES]
-        if any(cells):
-            shown = " | ".join(NONE if cell is None else str(cell) for cell in cells)
-            lines.append(f"| {title}: {NAMES[ours]} above {NAMES[other]} | {shown} |")
-    return lines
+        tests = [
+            paired_t_test(results, f"{ours}, ungrounded, {game}", f"{other}, ungrounded, {game}", column)
+            for game in GAMES
+        ]
+        if any(tests):
+            cells = [MISSING if test is None else test.cell() for test in tests]
+            rows.append(Row(f"{NAMES[ours]} above {NAMES[other]}", cells, title, "ours"))
+    return rows

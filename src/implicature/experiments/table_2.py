@@ -1,13 +1,12 @@
-"""Table 2: from a grounded start, in identical games and in equivalent ones, where teacher and student see differently
-named candidates and the message is translated: how far a protocol has left its grounding."""
+"""Table 2: from a grounded start, in identical games and in equivalent ones, where the student sees renamed candidates
+and receives the renamed message: whether the protocol kept its grounding."""
 
 from implicature.experiments.pairs import KEY, run
 from implicature.experiments.paper_tables import OURS, PaperTable, Part
-from implicature.games.sampling import GAMES
+from implicature.games.registry import GAMES
 
-__all__ = ["KEY", "ROWS", "render", "run", "tasks"]
+__all__ = ["KEY", "render", "run", "tasks"]
 
-ROWS = "pairs"
 TABLE = PaperTable(
     "table-2",
     ("la-2018", "la-2017", *reversed(OURS)),

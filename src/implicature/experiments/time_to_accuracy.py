@@ -1,62 +1,66 @@
-"""How long a pair trains until it finds validation games as often as the paper's found test games: wall seconds, from
-drawing the training games on. To be measured on a machine with nothing else to do, one job at a time."""
+"""Time to accuracy: seconds of training, from drawing the training games on, until validation accuracy reaches what the
+paper's pairs reached on test games. Measure it on an idle machine, one job at a time."""
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 
-from implicature.experiments.pairs import SETTINGS as LEARNED
-from implicature.experiments.results import Row, command, version
+from implicature.experiments.pairs import SETTINGS as PAIRS
+from implicature.experiments.results import Result, TaskSpec, command, version
+from implicature.experiments.table import MISSING, Cell, Number, Row, Table
 from implicature.training.run import start_run
 
-PAPER = {"numbers-4": 0.989, "numbers-7": 0.932}
+TARGET_ACCURACY = {"numbers-4": 0.989, "numbers-7": 0.932}
 SETTINGS = {
-    name: LEARNED[name]
-    for game in PAPER
-    for network in ("exchange", "paper")
+    name: PAIRS[name]
+    for game in TARGET_ACCURACY
+    for network in ("exchange", "deep-sets")
     for name in (f"{network}, grounded, {game}", f"{network}, ungrounded, {game}")
 }
 RUNS = 3
 KEY = ("setting", "seed")
 
 
-def tasks() -> list[Row]:
+def tasks() -> list[TaskSpec]:
     return [{"setting": setting, "seed": seed} for setting in SETTINGS for seed in range(RUNS)]
 
 
-def programs() -> int:
-    """How many compiled programs are kept on disk."""
-    folder = Path(os.environ["JAX_COMPILATION_CACHE_DIR"])
-    return len(list(folder.iterdir())) if folder.exists() else 0
+def count_programs() -> int:
+    """How many compiled programs JAX's cache on disk holds."""
+    import jax
+
+    folder = jax.config.values["jax_compilation_cache_dir"]
+    return len(list(Path(folder).iterdir())) if folder and Path(folder).exists() else 0
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """Train until then; the share reached and no seconds where training ends before."""
-    config = replace(SETTINGS[task["setting"]], seed=task["seed"])
-    kept, begun, best = programs(), time.monotonic(), 0.0
-    folder = runs / f"seconds-{os.getpid()}-{time.time_ns()}"
-    reached: float | str = ""
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    """Train until the target accuracy; the best accuracy and no seconds where training ends before."""
+    config = SETTINGS[task["setting"]].replace(seed=task["seed"])
+    target = TARGET_ACCURACY[config.game.game]
+    programs, started, best = count_programs(), time.monotonic(), 0.0
+    folder = runs / f"time-to-accuracy-{os.getpid()}-{time.time_ns()}"
+    seconds: float | str = ""
     for progress in start_run(folder, config).train():
-        best = max(best, progress.info["accuracy"][0])
-        if best >= PAPER[config.game]:
-            reached = round(time.monotonic() - begun, 1)
+        best = max(best, progress.metrics["accuracy"][0])
+        if best >= target:
+            seconds = round(time.monotonic() - started, 1)
             break
-    cache = "cold" if programs() > kept else "warm"
-    figures = {"wanted": PAPER[config.game], "best": round(best, 4), "seconds": reached, "cache": cache}
-    return [{**task, **figures, "iterations": config.iterations, "version": version(), "command": command()}]
+    cache = "cold" if count_programs() > programs else "warm"
+    figures = {"target_accuracy": target, "best_accuracy": round(best, 4), "seconds": seconds, "cache": cache}
+    iterations = config.optimiser.iterations
+    return [{**task, **figures, "iterations": iterations, "version": version(), "command": command()}]
 
 
-def render(rows: list[Row]) -> str:
-    """A Markdown table: each run's seconds, where some program was yet to compile and where none was."""
-    lines = ["| setting | validation accuracy, % | seconds, cold | seconds, warm |", "|---|---|---|---|"]
+def render(results: list[Result]) -> list[Table]:
+    """The seconds of each run, where some program had to be compiled and where none had."""
+    rows = []
     for setting in SETTINGS:
-        mine = [row for row in rows if row["setting"] == setting]
-        if mine:
+        if own := [one for one in results if one["setting"] == setting]:
+            target = Number(100 * float(own[0]["target_accuracy"]), 1)
+            rows.append(Row(setting, [target, seconds_cell(own, "cold"), seconds_cell(own, "warm")]))
+    return [Table("setting", ["validation accuracy, %", "seconds, cold cache", "seconds, warm cache"], rows)]
 
-            def cell(cache: str, mine: list[Row] = mine) -> str:
-                values = [row["seconds"] for row in mine if row["cache"] == cache]
-                return ", ".join("not reached" if value == "" else f"{float(value):.0f}" for value in values) or "–"
 
-            lines.append(f"| {setting} | {100 * float(mine[0]['wanted']):.1f} | {cell('cold')} | {cell('warm')} |")
-    return "\n".join(lines)
+def seconds_cell(results: list[Result], cache: str) -> Cell:
+    seconds = [one["seconds"] for one in results if one["cache"] == cache]
+    return ", ".join("not reached" if each == "" else f"{float(each):.0f}" for each in seconds) or MISSING
