@@ -1,4 +1,4 @@
-"""The game for PettingZoo and for JAX: both pass the tests of their kind, and both play as `dialogue` does."""
+"""The game for PettingZoo and for JAX: both pass the tests of their kind, and both play as `rollout` does."""
 
 import subprocess
 import sys
@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 
 import implicature
-from implicature.agents.rollout import Dialogue, Views, by_chance, dialogue
+from implicature.agents.perspectives import FeatureTable, perspectives
+from implicature.agents.rollout import Rollout, boltzmann, categorical, rollout
 from implicature.envs.jax_env import environment
-from implicature.games.sampling import SPLITS, Rules, split_of
+from implicature.games.rules import Rules
+from implicature.games.splits import SPLITS, split_of
 from implicature.spaces import Space, objects
 from implicature.spaces.numbers import number_sets
-from implicature.training.algorithm1 import new_pair
 from implicature.training.config import Config
+from implicature.training.pairs import new_pragmatic_pair
+from implicature.training.resolve import resolve
 
 pettingzoo_test = pytest.importorskip("pettingzoo.test")
 
@@ -25,7 +28,7 @@ SPACE = number_sets(6, 3)
 RULES = Rules(3, rounds=3, message_cost=0.1)
 GIVEN: dict[str, Any] = {"space": SPACE, "candidates": 3, "rounds": 3, "message_cost": 0.1, "games": 300}
 # Instances 0 … 5 are {0} … {5}; 6 is {0, 1}, 7 is {0, 2}. The student sees {0}, {0, 1}, {0, 2}.
-TOLD = {"candidates": [6, 7, 0], "target": 1, "order": [2, 0, 1]}
+SAMPLE = {"candidates": [6, 7, 0], "target": 1, "order": [2, 0, 1]}
 
 
 def aec(**options: Any) -> Any:
@@ -73,22 +76,22 @@ def test_importing_the_package_imports_neither_jax_nor_pettingzoo():
 # By hand
 
 
-def test_each_sees_the_candidates_in_an_own_order_and_only_the_teacher_the_target():
+def test_each_agent_sees_its_own_order_and_only_the_teacher_the_target():
     env = aec()
-    env.reset(options=TOLD)
-    hers, his = env.observe("teacher"), env.observe("student")
+    env.reset(options=SAMPLE)
+    teacher, student = env.observe("teacher"), env.observe("student")
     # {0, 1}, {0, 2}, {0}
-    assert hers["candidates"].tolist() == [[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]]
-    assert his["candidates"].tolist() == [[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0]]
-    assert hers["target"] == 1
-    assert "target" not in his
-    assert (hers["turn"], his["turn"]) == (1, 0)
-    assert his["messages"].tolist() == [0, 0, 0]
+    assert teacher["candidates"].tolist() == [[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]]
+    assert student["candidates"].tolist() == [[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0]]
+    assert teacher["target"] == 1
+    assert "target" not in student
+    assert (teacher["turn"], student["turn"]) == (1, 0)
+    assert student["messages"].tolist() == [0, 0, 0]
 
 
-def test_a_wait_and_a_right_answer_gain_one_less_two_costs():
+def test_a_wait_and_a_right_answer_return_one_minus_two_costs():
     env = aec()
-    env.reset(options=TOLD)
+    env.reset(options=SAMPLE)
     env.step(0)
     assert env.agent_selection == "student"
     assert env.observe("student")["messages"].tolist() == [1, 0, 0]
@@ -102,17 +105,17 @@ def test_a_wait_and_a_right_answer_gain_one_less_two_costs():
     assert env.rewards["teacher"] == pytest.approx(0.9)
     assert env.terminations == {"teacher": True, "student": True}
     for _ in range(2):
-        _, gained, over, _, _ = env.last()
+        _, reward, over, _, _ = env.last()
         assert over
         # Since one's own last action, as PettingZoo counts.
-        assert gained == pytest.approx(0.9)
+        assert reward == pytest.approx(0.9)
         env.step(None)
     assert env.agents == []
 
 
 def test_who_waits_to_the_end_gives_no_answer():
     env = parallel()
-    env.reset(options=TOLD)
+    env.reset(options=SAMPLE)
     for _ in range(RULES.rounds):
         _, rewards, _, _, infos = env.step({"teacher": 0, "student": 0})
         assert rewards["student"] == 0
@@ -126,7 +129,7 @@ def test_who_waits_to_the_end_gives_no_answer():
 
 def test_a_frame_shows_what_was_said_and_picked():
     env = aec(render_mode="ansi")
-    env.reset(options=TOLD)
+    env.reset(options=SAMPLE)
     assert env.render() == "  {0, 1}\n→ {0, 2}\n  {0}\nShe thinks of what to say."
     env.step(0)
     env.step(3)
@@ -135,37 +138,37 @@ def test_a_frame_shows_what_was_said_and_picked():
     assert env.render().endswith("She says “0”, then “2”; he listens.")
     env.step(1)
     assert env.render() == (
-        "  {0, 1}  ←\n→ {0, 2}\n  {0}\nShe says “0”, then “2”; he picks {0, 1}: wrong. Both gain -0.20."
+        "  {0, 1}  ←\n→ {0, 2}\n  {0}\nShe says “0”, then “2”; he picks {0, 1}: wrong. Return -0.20."
     )
 
 
-def test_the_picture_of_a_frame_marks_the_target_green_and_the_one_picked_blue():
+def test_the_image_of_a_frame_marks_the_target_green_and_the_one_picked_blue():
     env = aec(render_mode="rgb_array")
-    env.reset(options=TOLD)
+    env.reset(options=SAMPLE)
     before = env.render()
     env.step(0)
     env.step(0)
     after = env.render()
     green, blue = (27, 120, 55), (33, 102, 172)
-    for picture, colour, there in [
+    for image, colour, expected in [
         (before, green, True),
         (before, blue, False),
         (after, green, True),
         (after, blue, True),
     ]:
-        assert (picture == colour).all(axis=2).any() == there
+        assert (image == colour).all(axis=2).any() == expected
 
 
 @pytest.mark.parametrize(
     ("mistake", "sentence"),
     [
-        (lambda: aec(render_mode="film"), "No frames are made as 'film'"),
-        (lambda: aec(observe="pixels"), "The space numbers-6 has no pictures"),
+        (lambda: aec(render_mode="film"), "render_mode 'film' is unknown"),
+        (lambda: aec(observe="images"), "The space numbers-6 has no images"),
         (lambda: aec(candidates=None), "How many candidates of numbers-6 make a game?"),
         (lambda: aec(candidates=99), "99 candidates, but this space has only 41 instances"),
         (lambda: implicature.env("chess"), "No game is called 'chess'"),
-        (lambda: aec().reset(options={"candidates": [1, 1, 2], "target": 0, "order": [0, 1, 2]}), "tell no game"),
-        (lambda: aec().reset(options={"candidates": [1, 2, 3]}), "tell no game"),
+        (lambda: aec().reset(options={"candidates": [1, 1, 2], "target": 0, "order": [0, 1, 2]}), "are no game"),
+        (lambda: aec().reset(options={"candidates": [1, 2, 3]}), "are no game"),
         (lambda: aec().render(), "There is nothing to show yet"),
     ],
 )
@@ -182,79 +185,75 @@ def test_an_action_that_there_is_not_is_refused(action: Any):
         env.step(action)
 
 
-def test_with_pixels_each_side_sees_pictures_of_its_candidates():
+def test_each_agent_sees_images_of_its_candidates():
     space = objects()
-    # Every picture of instance i is filled with the colour i, 0 and its own number.
-    pictures = np.zeros((space.instances, 3, 2, 2, 3), np.uint8)
-    pictures[..., 0] = (np.arange(space.instances) % 256)[:, None, None, None]
-    pictures[..., 2] = np.arange(3)[:, None, None]
-    object.__setattr__(space, "pictures", pictures)
-    env = implicature.env(space=space, candidates=3, observe="pixels", games=100, render_mode="rgb_array")
-    looks = set()
+    # Every image of instance i is filled with the colour i, 0 and its own number.
+    images = np.zeros((space.instances, 3, 2, 2, 3), np.uint8)
+    images[..., 0] = (np.arange(space.instances) % 256)[:, None, None, None]
+    images[..., 2] = np.arange(3)[:, None, None]
+    object.__setattr__(space, "images", images)
+    env = implicature.env(space=space, candidates=3, observe="images", games=100, render_mode="rgb_array")
+    views = set()
     for seed in range(10):
         env.reset(seed=seed, options={"candidates": [5, 6, 7], "target": 0, "order": [2, 0, 1]})
-        hers, his = env.observe("teacher")["candidates"], env.observe("student")["candidates"]
-        assert hers[:, 0, 0, 0].tolist() == [5, 6, 7]
-        assert his[:, 0, 0, 0].tolist() == [7, 5, 6]
-        looks |= {tuple(hers[:, 0, 0, 2].tolist()), tuple(his[:, 0, 0, 2].tolist())}
+        teacher, student = env.observe("teacher")["candidates"], env.observe("student")["candidates"]
+        assert teacher[:, 0, 0, 0].tolist() == [5, 6, 7]
+        assert student[:, 0, 0, 0].tolist() == [7, 5, 6]
+        views |= {tuple(teacher[:, 0, 0, 2].tolist()), tuple(student[:, 0, 0, 2].tolist())}
         assert env.observation_space("student").contains(env.observe("student"))
-    assert len(looks) > 5
+    assert len(views) > 5
     assert env.render().shape[2] == 3
-    states = jax.jit(jax.vmap(environment(space, Rules(3), "train", "pixels", 100).reset))(
+    states = jax.jit(jax.vmap(environment(space, Rules(3), "train", "images", 100).reset))(
         jax.random.split(jax.random.key(0), 5)
     )
-    assert states.looks.shape == (5, 2, 3)
+    assert states.views.shape == (5, 2, 3)
 
 
 # One source of rules
 
 
 @eqx.filter_jit
-def rollouts(env: Any, pair: Any) -> tuple[Any, Dialogue]:
-    """200 dialogues of an untrained pair that answers by chance."""
+def rollouts(env: Any, pair: Any) -> tuple[Any, Rollout]:
+    """200 dialogues of an untrained pair that samples messages and answers."""
     games = jax.tree.map(lambda leaf: leaf[:200], env.games)
-    features = env.looks[:, 0]
+    features, lexicon = env.observations[:, 0], env.observations[:, 0] > 0
 
-    def one(key: Any, game: Any) -> Dialogue:
-        views = Views(features[game.candidates], features[game.student_candidates], game.target, game.order)
-        return dialogue(key, pair.teacher, pair.student, views, env.rules, by_chance_of_values, by_chance, False)
+    def one(key: Any, game: Any) -> Rollout:
+        seen = perspectives(game, FeatureTable(features, features), lexicon)
+        return rollout(key, pair.teacher, pair.student, seen, env.rules, boltzmann(1.0), categorical)
 
     return games, jax.vmap(one)(jax.random.split(jax.random.key(3), 200), games)
 
 
-def by_chance_of_values(key: Any, values: Any) -> Any:
-    return by_chance(key, jax.nn.softmax(values, axis=0))
-
-
-def test_dialogue_and_both_environments_agree_on_every_round():
-    env = environment(SPACE, RULES, "train", "symbols", 300)
-    pair = new_pair(jax.random.key(0), Config(width=4, depth=1), jnp.eye(6), 6)
+def test_rollout_and_both_environments_agree_on_every_round():
+    env = environment(SPACE, RULES, "train", "attributes", 300)
+    pair = new_pragmatic_pair(jax.random.key(0), resolve(Config.of(width=4, layers=1), SPACE, 3), jnp.eye(6), 6)
     games, played = jax.device_get(rollouts(env, pair))
-    assert 20 < (played.live.sum(axis=1) > 1).sum() < 200
-    play, zoo, ends = jax.jit(lambda state, action: env.play(state, action)), aec(), set()
+    assert 20 < (played.active.sum(axis=1) > 1).sum() < 200
+    transition, zoo, ends = jax.jit(lambda state, action: env.transition(state, action)), aec(), set()
     for i in range(60):
         candidates, target, order = (leaf[i] for leaf in (games.candidates, games.target, games.order))
         state = env.begin(jax.random.key(0), jax.tree.map(lambda leaf, i=i: jnp.asarray(leaf[i]), games))
         zoo.reset(options={"candidates": candidates, "target": target, "order": order})
         for number in range(RULES.rounds):
-            if not played.live[i, number]:
+            if not played.active[i, number]:
                 break
             message, said = int(played.message[i, number]), int(played.action[i, number])
             action = said if said == RULES.wait else order.tolist().index(said)
-            state, reward, over = play(state, jnp.asarray(message))
+            state, reward, over = transition(state, jnp.asarray(message))
             assert (float(reward), bool(over)) == (0, False)
-            sees = env.student_sees(state)
+            observation = env.observe_student(state)
             zoo.step(message)
-            assert np.array_equal(sees.candidates, zoo.observe("student")["candidates"])
-            assert np.array_equal(sees.messages + 1, zoo.observe("student")["messages"])
-            state, reward, over = play(state, jnp.asarray(action))
+            assert np.array_equal(observation.candidates, zoo.observe("student")["candidates"])
+            assert np.array_equal(observation.messages + 1, zoo.observe("student")["messages"])
+            state, reward, over = transition(state, jnp.asarray(action))
             zoo.step(action)
             assert np.isclose(float(reward), played.reward[i, number])
             assert np.isclose(zoo.rewards["student"], played.reward[i, number])
-            goes_on = number + 1 < RULES.rounds and bool(played.live[i, number + 1])
-            assert bool(over) == (not goes_on) == zoo.terminations["student"]
+            continues = number + 1 < RULES.rounds and bool(played.active[i, number + 1])
+            assert bool(over) == (not continues) == zoo.terminations["student"]
             ends.add((number, said == RULES.wait))
-        assert np.isclose(zoo.table.gain, np.sum(played.reward[i] * played.live[i]), atol=1e-6)
+        assert np.isclose(zoo.episode.episode_return, np.sum(played.reward[i] * played.active[i]), atol=1e-6)
     # Games ended in each round, and went on after the first two.
     assert ends == {(0, False), (0, True), (1, False), (1, True), (2, False)}
 
@@ -269,10 +268,10 @@ def test_many_games_step_at_once_and_a_new_one_follows_the_end():
     @jax.jit
     def steps(key: Any) -> Any:
         def step(states: Any, key: Any) -> Any:
-            act, go_on = jax.random.split(key)
-            most = jnp.where(states.speaking, 6, 4)
-            actions = jax.random.randint(act, (number,), 0, most)
-            after, reward, over = jax.vmap(env.step)(jax.random.split(go_on, number), states, actions)
+            action_key, step_key = jax.random.split(key)
+            most = jnp.where(states.teacher_turn, 6, 4)
+            actions = jax.random.randint(action_key, (number,), 0, most)
+            after, reward, over = jax.vmap(env.step)(jax.random.split(step_key, number), states, actions)
             return after, (states, actions, reward, over, after)
 
         states = jax.vmap(env.reset)(jax.random.split(key, number))
@@ -280,19 +279,19 @@ def test_many_games_step_at_once_and_a_new_one_follows_the_end():
 
     states, actions, reward, over, after = jax.device_get(steps(jax.random.key(1)))
     assert over.any()
-    assert not (over & states.speaking).any()
+    assert not (over & states.teacher_turn).any()
     # After the end she is to speak in a game without a word; else the turn changes.
-    assert after.speaking[over].all()
+    assert after.teacher_turn[over].all()
     assert (after.messages[over] == -1).all()
-    assert np.array_equal(after.speaking[~over], ~states.speaking[~over])
+    assert np.array_equal(after.teacher_turn[~over], ~states.teacher_turn[~over])
     # He was right where his action, in her order, is the target.
-    his = ~states.speaking
-    order, target = states.game.order[his], states.game.target[his]
-    wait = actions[his] == RULES.wait
-    right = order[np.arange(len(order)), np.where(wait, 0, actions[his])] == target
-    assert np.allclose(reward[his], (right & ~wait) - 0.1, atol=1e-6)
-    assert np.array_equal(over[his], ~wait | (states.round[his] == RULES.rounds - 1))
-    assert (reward[~his] == 0).all()
+    student_turn = ~states.teacher_turn
+    order, target = states.game.order[student_turn], states.game.target[student_turn]
+    wait = actions[student_turn] == RULES.wait
+    right = order[np.arange(len(order)), np.where(wait, 0, actions[student_turn])] == target
+    assert np.allclose(reward[student_turn], (right & ~wait) - 0.1, atol=1e-6)
+    assert np.array_equal(over[student_turn], ~wait | (states.round[student_turn] == RULES.rounds - 1))
+    assert (reward[~student_turn] == 0).all()
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -305,6 +304,6 @@ def test_games_are_of_the_split_that_was_asked_for(split: Any):
 def test_a_space_of_ones_own_is_read_from_its_file(tmp_path: Any):
     (tmp_path / "things.csv").write_text("colour,shape\nred,cone\nred,ball\nblue,cone\nblue,ball\ngreen,cone\n")
     env = implicature.env(space=tmp_path / "things.csv", candidates=2, games=50)
-    assert isinstance(env.table.space, Space)
+    assert isinstance(env.episode.space, Space)
     assert env.action_space("teacher").n == 5
     assert env.action_space("student").n == 3

@@ -2,20 +2,22 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from implicature.agents.contracts import Pair
+from implicature.agents.exact import ExactModel, ExactStudent, ExactTeacher
 from implicature.agents.rsa import greedy_accuracy, soft_recursion
-from implicature.evaluation import play
+from implicature.evaluation import rollouts
 from implicature.evaluation.difficulty import hard_games, hardness
-from implicature.evaluation.rollouts import Played, play_games, summary
-from implicature.games.sampling import Game, Rules
-from implicature.nn.image_encoder import Sights
+from implicature.evaluation.held_out import feature_table
+from implicature.evaluation.rollouts import GameResults, play_games, summarize
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game
 from implicature.spaces.numbers import number_sets
-from implicature.spaces.space import Space, space_of_sets
+from implicature.spaces.space import Space, space_from_sets
 
 SPACE = number_sets(6, 3)
 CANDIDATES = 4
@@ -36,43 +38,13 @@ def belief_at(truth: jax.Array, depth: int) -> jax.Array:
     return soft_recursion(truth, depth).student[-1]
 
 
-class ExactStudent(eqx.Module):
-    """What he believes after his first message is the recursion's belief."""
-
-    depth: int = eqx.field(static=True)
-
-    def read(self, features):
-        return belief_at(features > 0, self.depth)
-
-    def update(self, reading, belief, message):
-        return reading[:, message]
-
-    def policy(self, belief, last):
-        return jnp.append(belief, 0.0)
-
-
-class ExactTeacher(eqx.Module):
-    """She knows that recursion and says the true message that he understands best."""
-
-    depth: int = eqx.field(static=True)
-
-    def read(self, features):
-        return jnp.where(features > 0, belief_at(features > 0, self.depth), -1.0)
-
-    def values(self, reading, target, belief):
-        return reading[target]
-
-    def predict(self, reading, belief, message):
-        return belief
-
-
-def played(depth: int, games: Game = GAMES, space: Space = SPACE, equivalent: bool = False, seed: int = 0) -> Played:
-    truth = jnp.asarray(space.table)
+def play_exact(
+    depth: int, games: Game = GAMES, space: Space = SPACE, equivalent: bool = False, seed: int = 0
+) -> GameResults:
+    lexicon, model = jnp.asarray(space.table), ExactModel(depth)
     categories = jnp.asarray(space.category_numbers()) if equivalent else None
-    rules = Rules(games.candidates.shape[1], message_cost=0.1)
-    teacher, student = ExactTeacher(depth), ExactStudent(depth)
-    symbols = truth.astype(jnp.float32)
-    return play_games(teacher, student, Sights(symbols, symbols), truth, games, rules, categories, seed)
+    pair, rules = Pair(ExactTeacher(model), ExactStudent(model)), Rules(games.candidates.shape[1], message_cost=0.1)
+    return play_games(pair, feature_table(pair, space), lexicon, games, rules, categories=categories, seed=seed)
 
 
 @pytest.mark.parametrize("depth", [0, 2])
@@ -84,46 +56,46 @@ def test_exact_pairs_find_whom_their_beliefs_say_they_find(depth: int):
         return greedy_accuracy(truth, belief, belief)[target]
 
     expected = np.asarray(chance(jnp.asarray(SPACE.table)[GAMES.candidates], GAMES.target))
-    found = played(depth).found
+    success = play_exact(depth).success
     certain = (expected < 1e-6) | (expected > 1 - 1e-6)
     assert certain.mean() > 0.5
-    assert np.array_equal(found[certain], expected[certain].round())
+    assert np.array_equal(success[certain], expected[certain].round())
     # Elsewhere a coin is tossed; here, the first of equals is taken, in candidates' and messages' random order.
     tossed = expected[~certain]
     error = (np.sum(tossed * (1 - tossed)) ** 0.5 + 1) / len(tossed)
-    assert abs(found[~certain].mean() - tossed.mean()) < 4 * error
+    assert abs(success[~certain].mean() - tossed.mean()) < 4 * error
 
 
 def test_literal_pairs_say_what_is_true_once_and_pay_for_it():
-    result = played(0)
-    assert np.all(result.messages == 1)
-    assert np.all(result.true == 1)
-    assert np.allclose(result.gain, result.found - 0.1, atol=1e-6)
+    result = play_exact(0)
+    assert np.all(result.n_messages == 1)
+    assert np.all(result.n_valid == 1)
+    assert np.allclose(result.episode_return, result.success - 0.1, atol=1e-6)
     # A target with an attribute of its own, level 0, is always found.
-    assert np.all(result.found[result.level == 0] == 1)
-    assert 0.3 < result.found[result.level != 0].mean() < 0.9
+    assert np.all(result.success[result.level == 0] == 1)
+    assert 0.3 < result.success[result.level != 0].mean() < 0.9
 
 
 def test_the_summary_adds_up():
-    result = played(0)
-    figures = summary(result)
+    result = play_exact(0)
+    figures = summarize(result)
     levels = figures["by_level"]
-    assert np.isclose(sum(level["share"] for level in levels.values()), 1)
-    assert np.isclose(sum(level["share"] * level["accuracy"] for level in levels.values()), figures["accuracy"])
+    assert np.isclose(sum(level["fraction"] for level in levels.values()), 1)
+    assert np.isclose(sum(level["fraction"] * level["accuracy"] for level in levels.values()), figures["accuracy"])
     assert list(levels)[:2] == ["none", "0"]
     assert levels["0"]["accuracy"] == 1
-    assert {level["rounds"] for level in levels.values()} == {1.0}
+    assert {level["messages"] for level in levels.values()} == {1.0}
     assert figures["games"] == 1000
-    assert (figures["valid"], figures["rounds"]) == (1, 1)
-    assert np.isclose(figures["gain"], figures["accuracy"] - 0.1)
+    assert (figures["valid"], figures["messages"]) == (1, 1)
+    assert np.isclose(figures["return"], figures["accuracy"] - 0.1)
     # The hard games are the tenth in which the target is most like the others.
     hard = np.sort(result.hardness)[-100:]
     assert np.isclose(result.hardness[hard_games(result.hardness)].min(), hard.min())
-    assert figures["hard_accuracy"] == result.found[hard_games(result.hardness)].mean()
+    assert figures["hard_accuracy"] == result.success[hard_games(result.hardness)].mean()
     assert figures["hard_accuracy"] < figures["accuracy"]
 
 
-def test_how_hard_a_game_is_was_worked_out_by_hand():
+def test_hardness_by_hand():
     # {1, 2} beside {1, 3} and {3}: cosines 1/2 and 0, mean 1/4. {1, 3} beside {1, 2} and {3}: 1/2 and 1/√2.
     truth = jnp.array([[1, 1, 0], [1, 0, 1], [0, 0, 1]], bool)
     assert np.isclose(hardness(truth, jnp.asarray(0)), 1 / 4)
@@ -131,33 +103,33 @@ def test_how_hard_a_game_is_was_worked_out_by_hand():
 
 
 @pytest.mark.parametrize("number", [256, 300, 512])
-def test_games_need_not_come_in_whole_parts(number: int, monkeypatch: pytest.MonkeyPatch):
-    whole = played(0)
-    monkeypatch.setattr(play, "CHUNK", 256)
-    part = played(0, jax.tree.map(lambda leaf: leaf[:number], GAMES))
-    for name in ("found", "messages", "gain", "true", "level", "hardness", "target"):
+def test_games_need_not_fill_whole_chunks(number: int, monkeypatch: pytest.MonkeyPatch):
+    whole = play_exact(0)
+    monkeypatch.setattr(rollouts, "CHUNK", 256)
+    part = play_exact(0, jax.tree.map(lambda leaf: leaf[:number], GAMES))
+    for name in ("success", "n_messages", "episode_return", "n_valid", "level", "hardness", "target"):
         assert np.array_equal(getattr(part, name), getattr(whole, name)[:number]), name
-    assert len(part.truth) == number
+    assert len(part.lexicon) == number
 
 
 def test_equivalent_games_of_number_sets_are_as_easy_for_exact_pairs():
-    # He sees other numbers and hears another one, but the recursion depends on who shares what with whom alone.
-    identical = played(0)
+    # The student sees and hears other numbers, but the recursion depends only on who shares which.
+    identical = play_exact(0)
     for seed in (0, 1):
-        equivalent = played(0, equivalent=True, seed=seed)
-        assert np.array_equal(equivalent.found, identical.found)
+        equivalent = play_exact(0, equivalent=True, seed=seed)
+        assert np.array_equal(equivalent.success, identical.success)
 
 
 def test_attributes_are_renamed_within_their_category():
     # Three colours and three shapes in all combinations: renamed, they are still one of each.
     colours, shapes = ("red", "blue", "green"), ("cone", "cube", "ball")
-    space = space_of_sets("nine", [[colour, shape] for colour in colours for shape in shapes])
+    space = space_from_sets("nine", [[colour, shape] for colour in colours for shape in shapes])
     kinds = tuple("colour" if name in colours else "shape" for name in space.attributes)
     space = Space(space.name, space.attributes, space.table, kinds)
     games = some_games(1000, CANDIDATES, space.instances)
-    assert np.array_equal(played(0, games, space).found, played(0, games, space, equivalent=True).found)
+    assert np.array_equal(play_exact(0, games, space).success, play_exact(0, games, space, equivalent=True).success)
     # Without categories, red may become a cube, and a red cube nothing that there is.
     plain: dict[str, Any] = {"games": games, "space": Space(space.name, space.attributes, space.table)}
     with pytest.raises(ValueError, match="need a space that has every combination") as refused:
-        played(0, **plain, equivalent=True)
+        play_exact(0, **plain, equivalent=True)
     assert "\n" not in str(refused.value)

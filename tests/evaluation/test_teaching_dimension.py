@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from implicature.evaluation.teaching_dimension import levels, no_clash_number, positive_rtd, teaching
+from implicature.evaluation.teaching_dimension import levels, no_clash_number, positive_rtd, teaching_dimensions
 
 quick = settings(max_examples=80, deadline=None)
 
@@ -73,18 +73,18 @@ def brute_no_clash(truth: np.ndarray) -> int:
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_each_set_of_a_powerset_needs_every_attribute(n):
     # Each set has a neighbour that differs in x alone, for every x. All are removed in one stage.
-    result = teaching(powerset(n))
+    result = teaching_dimensions(powerset(n))
     assert set(result.td) == set(result.rtd) == {n}
     assert result.hierarchy == ((tuple(range(2**n)), n),)
     # By positive examples a set of k needs its k attributes, once the larger ones are gone: n, n-1 …, 0.
-    positive = teaching(powerset(n), positive=True)
+    positive = teaching_dimensions(powerset(n), positive=True)
     assert positive.rtd == tuple(powerset(n).sum(1))
     assert positive.class_rtd == n
     assert positive.class_td is None
 
 
 def test_singletons_need_one_example():
-    result = teaching(SINGLETONS)
+    result = teaching_dimensions(SINGLETONS)
     assert result.sets == ((0,), (1,), (2,), (3,))
     assert (result.class_td, result.class_rtd) == (1, 1)
     assert no_clash_number(SINGLETONS).number == 1
@@ -93,13 +93,13 @@ def test_singletons_need_one_example():
 def test_the_empty_set_among_singletons_has_td_n_but_rtd_of_the_class_one():
     # The empty set differs from {x} in x alone, so all 4 are needed; with the singletons gone it is alone: 0.
     truth = np.vstack([SINGLETONS, np.zeros((1, 4), bool)])
-    result = teaching(truth)
+    result = teaching_dimensions(truth)
     assert result.td == (1, 1, 1, 1, 4)
     assert result.rtd == (1, 1, 1, 1, 0)
     assert (result.class_td, result.class_rtd) == (4, 1)
     assert result.hierarchy == (((0, 1, 2, 3), 1), ((4,), 0))
     # No message is true of the empty set: as a game it has no number, and no word of its own.
-    assert teaching(truth, positive=True, least=1).rtd == (1, 1, 1, 1, None)
+    assert teaching_dimensions(truth, positive=True, min_size=1).rtd == (1, 1, 1, 1, None)
     assert positive_rtd(truth[None])[0].tolist() == [1, 1, 1, 1, -1]
     assert levels(jnp.asarray(truth)).tolist() == [0, 0, 0, 0, -1]
     assert no_clash_number(truth).number is None
@@ -107,7 +107,7 @@ def test_the_empty_set_among_singletons_has_td_n_but_rtd_of_the_class_one():
 
 
 def test_warmuths_class_has_rtd_three_though_it_shatters_no_three_points():
-    result = teaching(WARMUTH)
+    result = teaching_dimensions(WARMUTH)
     assert WARMUTH.shape == (10, 5)
     assert len(np.unique(WARMUTH, axis=0)) == 10
     assert set(result.td) == set(result.rtd) == {3}
@@ -118,7 +118,7 @@ def test_warmuths_class_has_rtd_three_though_it_shatters_no_three_points():
 def test_two_of_three_need_two_messages_but_a_word_of_their_own_each():
     # Every attribute is in two of the pairs, so nothing is unique; but 12 → 1, 13 → 3, 23 → 2 never clash:
     # 3 is not in 12, 1 is not in 23, 2 is not in 13.
-    result = teaching(PAIRS, positive=True)
+    result = teaching_dimensions(PAIRS, positive=True)
     assert result.rtd == (2, 2, 2)
     assert levels(jnp.asarray(PAIRS)).tolist() == [-1, -1, -1]
     found = no_clash_number(PAIRS)
@@ -127,11 +127,11 @@ def test_two_of_three_need_two_messages_but_a_word_of_their_own_each():
 
 def test_the_papers_three_objects_have_td_two_and_one_message_each():
     # "Red" and "cone" are unique; the blue sphere needs "blue" and "sphere", or any one once the others are gone.
-    result = teaching(THREE_OBJECTS, positive=True)
+    result = teaching_dimensions(THREE_OBJECTS, positive=True)
     assert result.sets == ((0, 2), (1,), (3,))
     assert result.hierarchy == (((1, 2), 1), ((0,), 0))
     assert (result.class_td, result.class_rtd) == (2, 1)
-    assert teaching(THREE_OBJECTS, positive=True, least=1).rtd == (1, 1, 1)
+    assert teaching_dimensions(THREE_OBJECTS, positive=True, min_size=1).rtd == (1, 1, 1)
     assert positive_rtd(THREE_OBJECTS[None]).tolist() == [[1, 1, 1]]
     assert levels(jnp.asarray(THREE_OBJECTS)).tolist() == [1, 0, 0]
 
@@ -152,7 +152,7 @@ def test_more_candidates_than_words_need_a_second_message():
 
 def test_equal_concepts_are_refused():
     with pytest.raises(ValueError, match=r"Concepts 0 and 2 are equal: they must differ\."):
-        teaching(matrix("10", "01", "10"))
+        teaching_dimensions(matrix("10", "01", "10"))
     with pytest.raises(ValueError, match="without concepts"):
         no_clash_number(np.zeros((0, 3), bool))
     with pytest.raises(ValueError, match="13 candidates"):
@@ -163,7 +163,7 @@ def test_equal_concepts_are_refused():
 @given(truth=classes())
 @quick
 def test_everything_agrees_with_brute_force(positive, truth):
-    result = teaching(truth, positive)
+    result = teaching_dimensions(truth, positive)
     concepts = [frozenset(np.flatnonzero(row)) for row in truth]
     others = [[o for o in concepts if o != c] for c in concepts]
     assert list(result.td) == [brute_td(c, o, truth.shape[1], positive) for c, o in zip(concepts, others, strict=True)]
@@ -176,11 +176,11 @@ def test_everything_agrees_with_brute_force(positive, truth):
 @given(truth=classes(), data=st.data())
 @quick
 def test_names_and_order_do_not_matter_and_rtd_is_at_most_td(positive, truth, data):
-    result = teaching(truth, positive)
+    result = teaching_dimensions(truth, positive)
     assert at_least(result.td, result.rtd)
     attributes = data.draw(st.permutations(range(truth.shape[1])))
     concepts = data.draw(st.permutations(range(len(truth))))
-    renamed = teaching(truth[concepts][:, attributes], positive)
+    renamed = teaching_dimensions(truth[concepts][:, attributes], positive)
     assert renamed.td == tuple(result.td[c] for c in concepts)
     assert renamed.rtd == tuple(result.rtd[c] for c in concepts)
     assert no_clash_number(truth[concepts][:, attributes]) == no_clash_number(truth)
@@ -198,7 +198,7 @@ def test_no_clash_is_at_most_rtd_and_agrees_with_brute_force(truth):
 @given(truth=classes(7, 6))
 @quick
 def test_many_games_at_once_agree_with_one_class_at_a_time(truth):
-    expected = teaching(truth, positive=True, least=1).rtd
+    expected = teaching_dimensions(truth, positive=True, min_size=1).rtd
     batch = np.stack([truth, truth[::-1]])
     assert positive_rtd(batch)[0].tolist() == [-1 if d is None else d for d in expected]
     assert positive_rtd(batch)[1].tolist() == [-1 if d is None else d for d in expected[::-1]]
@@ -231,7 +231,7 @@ def test_levels_of_many_games_agree_with_plain_sets_and_mean_one_message():
 @given(truth=classes(8, 6), positive=st.booleans())
 @quick
 def test_past_the_budget_the_answer_is_a_bound_that_says_so(truth, positive):
-    bound, true = teaching(truth, positive, budget=0), teaching(truth, positive)
+    bound, true = teaching_dimensions(truth, positive, budget=0), teaching_dimensions(truth, positive)
     assert true.exact
     assert bound.exact <= (bound == true)
     assert at_least(bound.td + bound.rtd, true.td + true.rtd)
@@ -239,7 +239,7 @@ def test_past_the_budget_the_answer_is_a_bound_that_says_so(truth, positive):
 
 def test_a_class_too_large_for_the_budget_gets_a_bound():
     truth = np.random.default_rng(1).random((40, 16)) < 0.5
-    bound, true = teaching(truth, budget=100), teaching(truth)
+    bound, true = teaching_dimensions(truth, budget=100), teaching_dimensions(truth)
     assert (bound.exact, true.exact) == (False, True)
     assert at_least(bound.td + bound.rtd, true.td + true.rtd)
     assert bound.td != true.td

@@ -12,7 +12,7 @@ from it, game by game. An agent that needs more follows `agents/contracts.py` it
 import traceback
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -55,12 +55,14 @@ class StudentObservation(NamedTuple):
     """What he has received so far, the last of it just now; −1 for rounds to come. If there is none, he cannot wait."""
 
 
+@runtime_checkable
 class TeacherFunction(Protocol):
     def __call__(self, observation: TeacherObservation, /) -> Any:
         """A value for each message."""
         ...
 
 
+@runtime_checkable
 class StudentFunction(Protocol):
     def __call__(self, observation: StudentObservation, /) -> tuple[Any, Any]:
         """A weight for each candidate (they need not add up to one) and his probability of waiting."""
@@ -103,7 +105,9 @@ def check_belief_and_wait(answer: object, candidates: int, name: str) -> np.ndar
     return np.append(belief / belief.sum(), np.float32(wait))
 
 
-def call_user(function: Callable[..., object], observation: NamedTuple, name: str) -> object:
+def call_user(
+    function: Callable[..., object], observation: TeacherObservation | StudentObservation, name: str
+) -> object:
     """One call of a function that is not ours; an exception in it becomes one sentence with its place."""
     try:
         return function(observation)
@@ -123,8 +127,8 @@ def call_back(
 ) -> Float[Array, " n"]:
     """The checked answer, from inside a compiled program; after the end of a game the function is not called."""
 
-    def each(observed: tuple[np.ndarray, ...], active: np.ndarray) -> np.ndarray:
-        active = np.asarray(active)
+    def each(observed: tuple[Array | np.ndarray, ...], still_active: Array | np.ndarray) -> np.ndarray:
+        active = np.asarray(still_active)
         rows = [np.asarray(leaf).reshape(active.size, *leaf.shape[active.ndim :]) for leaf in observed]
         answers = np.ones((active.size, length), np.float32)
         for i in np.flatnonzero(active):

@@ -61,8 +61,12 @@ def _play_chunk(
 
 def identical_games(key: Key[Array, ""], features: FeatureTable, lexicon: Lexicon, games: Game) -> Perspectives:
     """Games as both agents see them, in the same views."""
-    viewed = Game(features.sample_views(key, games.candidates), games.target, games.order)
-    return jax.vmap(lambda game: perspectives(game, features, lexicon, features.views_per_instance))(viewed)
+
+    def one(observations: Array, game: Game) -> Perspectives:
+        viewed = Game(observations, game.target, game.order)
+        return perspectives(viewed, features, lexicon, features.views_per_instance)
+
+    return jax.vmap(one)(features.sample_views(key, games.candidates), games)
 
 
 @eqx.filter_jit
