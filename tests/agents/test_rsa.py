@@ -24,7 +24,7 @@ from implicature.agents.rsa import (
     soft_teacher,
     student,
 )
-from implicature.games.sampling import named_game
+from implicature.games.registry import load_game
 
 # Blue, red, sphere, cone: a blue sphere, a red sphere and a blue cone (the paper's first figure).
 THREE = jnp.array([[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]], bool)
@@ -206,7 +206,7 @@ def test_every_player_jits_and_vmaps_without_changing_its_mind(player: Callable)
 
 
 def test_greedy_accuracies_in_numbers_7_are_those_measured_before():
-    space, candidates = named_game("numbers-7")
+    space, candidates = load_game("numbers-7")
 
     def play(truth):
         students = soft_recursion(truth, 3).student[jnp.array([0, 1, 3])]
