@@ -7,8 +7,11 @@ so a crash leaves either the old content or the new.
 import csv
 import io
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 from unicodedata import category
 
@@ -93,11 +96,67 @@ def format_csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
 def write_atomic(path: Path, content: bytes) -> None:
     """Replace a file so that a crash at any moment leaves either the old one or the new one."""
     partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        # A full disk is reported without a file's name.
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power failure, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def exclusive_lock(path: Path, busy: str, wait: bool = False) -> Iterator[None]:
+    """Hold a lock file while the context lasts; where another process holds it, wait, or raise an error that says so.
+    The lock ends with the process, however that ends; the file stays and means nothing. It is never followed as a link
+    nor truncated."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise ValueError(busy) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def private_folder(name: str) -> Path:
+    """A folder of this user's for locks and the like: mode 0700, owned by the user, not a link."""
+    bases = [os.environ.get("XDG_RUNTIME_DIR"), os.environ.get("XDG_CACHE_HOME")]
+    with suppress(RuntimeError):
+        bases.append(str(Path.home() / ".cache"))
+    bases.append(str(Path(tempfile.gettempdir()) / f"implicature-{os.getuid()}"))
+    for base in filter(None, bases):
+        folder = Path(base) / "implicature" / name
+        with suppress(OSError):
+            for part in (folder.parent.parent, folder.parent, folder):
+                part.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = os.lstat(folder)
+            if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and os.access(folder, os.W_OK):
+                os.chmod(folder, 0o700)
+                return folder
+    raise ValueError("There is no folder for locks: set XDG_RUNTIME_DIR to a folder of your own.")
 
 
 def check_png(path: Path, option: str) -> None:
