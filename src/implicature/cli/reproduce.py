@@ -1,242 +1,153 @@
-"""Run experiments task by task, keep their rows as they come, show their tables."""
+"""`implicature reproduce`."""
 
-import importlib
-import json
 import sys
-from collections.abc import Callable, Generator
-from contextlib import closing
-from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from matplotlib.figure import Figure
-from rich.console import Console
-from rich.markdown import Markdown
+import tyro
 
-from implicature.experiments import external as own
-from implicature.experiments import smoke as quick
-from implicature.experiments.results import Row, read_rows, write_rows
-from implicature.files import check_folder
-from implicature.games.sampling import check_n_games
-from implicature.runner import ENGINES, Event, Job, Options
-from implicature.runner.progress import Board, Shown
-from implicature.runner.schedule import Times, identity, plan, told
+from implicature.cli.devices import use_all_cores
 
-Shape = TypeVar("Shape")
-MOST_PLAYED = 12
-"""Candidates of any game that an experiment plays."""
+if TYPE_CHECKING:
+    from implicature.experiments.registry import Folders
+    from implicature.experiments.table import Table
+    from implicature.runner import Options
 
-EXPERIMENTS = {
-    name: f"implicature.experiments.{name.replace('-', '_')}"
-    for name in (
-        "table-1",
-        "table-2",
-        "table-3",
-        "figure-2",
-        "figure-3",
-        "figure-4",
-        "pairs",
-        "ceilings",
-        "cross-play",
-        "candidates",
-        "rounds",
-        "robustness",
-        "choices",
-        "seconds",
-    )
-}
-ALL = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play", "rounds", "candidates")
-"""What makes rows for the whole paper, one after the other, as later ones play with the pairs of `pairs`."""
-QUICK = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play")
-SHOWN = ("table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "cross-play", "rounds", "candidates")
-"""What is made of these rows."""
-TRAINING = ("pairs", "rounds")
-"""Those that take the time: the others play with their pairs."""
 GAMES = 20_000
-
-
-@dataclass(frozen=True)
-class Folders:
-    """Where rows and runs are; quick ones have folders of their own."""
-
-    out: Path
-    runs: Path
-    quick: bool = False
-
-    def rows(self, experiment: str) -> Path:
-        """Tables may share rows, so that a pair is trained once for all of them."""
-        name = getattr(module_of(experiment), "ROWS", experiment)
-        return (self.out / quick.MARK if self.quick else self.out) / f"{name}.csv"
-
-    def read(self, experiment: str) -> list[Row]:
-        return read_rows(self.rows(experiment), module_of(experiment).KEY)
-
-    def trained(self) -> Path:
-        return (self.runs / quick.MARK if self.quick else self.runs).resolve()
-
-    def rendered(self, experiment: str) -> str:
-        """An experiment's table by the rows that are there."""
-        module = module_of(experiment)
-        beside = [self.read(name) for name in getattr(module, "BESIDE", ())]
-        rows = self.read(experiment)
-        return told_by(module.render, self.rows(experiment), rows, *beside) if rows else ""
-
-
-def module_of(experiment: str) -> ModuleType:
-    return importlib.import_module(EXPERIMENTS[experiment])
-
-
-def tasks_of(experiment: str, small: bool) -> list[Row]:
-    tasks = module_of(experiment).tasks()
-    return quick.some(tasks) if small else tasks
-
-
-def unfinished(tasks: list[Row], key: tuple[str, ...], rows: list[Row], only: str) -> list[Row]:
-    """The tasks that have no rows yet."""
-    done = {identity(row, key) for row in rows}
-    return [task for task in chosen(tasks, key, only) if identity(task, key) not in done]
-
-
-def chosen(tasks: list[Row], key: tuple[str, ...], only: str) -> list[Row]:
-    return [task for task in tasks if only in " ".join(identity(task, key))]
-
-
-def check(experiment: str, games: int, folders: Folders, options: Options) -> None:
-    if experiment not in (*EXPERIMENTS, "all"):
-        raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}, all.")
-    check_n_games(games, MOST_PLAYED)
-    if options.jobs is not None and options.jobs < 1:
-        raise ValueError(f"{options.jobs} jobs do nothing: ask for 1 or more.")
-    if not 0 <= options.gpus < inf:
-        raise ValueError(f"{options.gpus:g} graphics processors for each task: ask for 0 or more.")
-    if folders.out.exists() and not folders.out.is_dir():
-        raise ValueError(f"{folders.out} is a file, but rows go into a folder: name another with --out.")
-    if folders.out.name == quick.MARK:
-        raise ValueError(f"{folders.out} is for quick rows, which stay apart from others: name its parent with --out.")
-    check_folder(folders.out, "--out")
-
-
-def told_by(way: Callable[..., Shape], path: Path, *rows: list[Row]) -> Shape:
-    """What rows tell, as a table or a picture; a sentence for those that are not of the experiment."""
-    try:
-        return way(*rows)
-    except Exception as problem:
-        raise ValueError(
-            f"{path} has rows that are not of this experiment ({type(problem).__name__}: {problem}): "
-            "mend it or move it away, or name another folder with --out."
-        ) from None
+MAX_CANDIDATES = 12
+"""Of any game that an experiment plays."""
 
 
 def reproduce(
-    experiment: str,
-    games: int | None,
-    only: str,
-    folders: Folders,
-    options: Options,
-    engine: str = "local",
-    workers: int | None = None,
-    as_json: bool = False,
+    experiment: tyro.conf.Positional[str],
+    smoke: bool = False,
+    games: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    jobs: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    only: str = "",
+    out: Path = Path("results"),
+    runs: Path = Path("runs"),
+    engine: Literal["local", "ray"] = "local",
+    address: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None,
+    gpus: float = 0.0,
+    plan: Annotated[int | None, tyro.conf.arg(metavar="N")] = None,
+    json: bool = False,
 ) -> None:
-    """With a number of workers nothing is run, only planned."""
-    if games is None:
-        games = quick.GAMES if folders.quick else GAMES
-    check(experiment, games, folders, options)
-    several = (QUICK if folders.quick else ALL) if experiment == "all" else (experiment,)
-    if workers is not None:
-        planned = planned_for(
-            [name for name in several if len(several) == 1 or name in TRAINING], only, folders, workers
-        )
-        print(json.dumps(planned)) if as_json else tell(told(planned))
-        return
-    check_folder(folders.runs, "--runs")
+    """Run an experiment. Results are written when a task finishes; a task with results is not run again.
+
+    Args:
+        experiment: table-1, table-2, table-3, figure-2, figure-3, figure-4 (the paper's, from the same trained pairs),
+            pairs (all of these pairs, and some beyond), ceilings (exact players in the paper's four games), cross-play
+            (the teacher of one run with the student of another), n-candidates (trained with 4, tested with 2 to 12),
+            multi-round (games of up to four rounds), all (all of these), robustness (clean and jittered images),
+            ablations (one change at a time), time-to-accuracy (seconds to the paper's accuracy: with --jobs 1 on an
+            idle machine).
+        smoke: A small version that takes minutes, to check that everything works. Its results and runs are marked and
+            stay in folders named smoke inside the others.
+        games: Test games in each cell; by default 20,000, or 1,000 with --smoke.
+        jobs: Tasks at once, each on a core of its own (1: one task on all cores); by default 2 on this machine, and as
+            many as there is room for on a cluster.
+        only: Run only tasks whose description contains this.
+        out: The folder of results.
+        runs: The folder of trained pairs; on a cluster all nodes share it.
+        engine: Where tasks run: in processes on this machine, or on an existing Ray cluster (docs/clusters.md).
+        address: The cluster's; by default the one that runs on this machine.
+        gpus: GPUs for each task, on a cluster.
+        plan: Run nothing: print how long all tasks take on N workers, by the seconds in the results.
+        json: Print one JSON object per line when a task starts or ends, and at the end.
+    """
+    if jobs == 1 and engine == "local":
+        use_all_cores()
+    from implicature.experiments.registry import ALL, SHOWN, SMOKE, TRAINING, Folders
+    from implicature.experiments.smoke import GAMES as SMOKE_GAMES
+    from implicature.files import check_folder
+    from implicature.runner import Options
+    from implicature.runner.sweep import run_experiment
+
+    folders, options = Folders(out, runs, smoke), Options(jobs, address, gpus)
+    games = games if games is not None else SMOKE_GAMES if smoke else GAMES
+    check_arguments(experiment, games, folders, options)
+    names = [experiment] if experiment != "all" else [*(SMOKE if smoke else ALL)]
+    if plan is not None:
+        return print_plan([name for name in names if len(names) == 1 or name in TRAINING], only, folders, plan, json)
+    check_folder(runs, "--runs")
     failed = 0
-    for number, name in enumerate(several):
-        title = name if len(several) == 1 else f"{name} ({number + 1} of {len(several)})"
-        failed += carried_out(name, title, games, only, folders, options, engine, as_json)
-    shown = [name for name in SHOWN if folders.rows(name).exists()] if experiment == "all" else [experiment]
-    if not as_json:
+    for number, name in enumerate(names, 1):
+        title = name if len(names) == 1 else f"{name} ({number} of {len(names)})"
+        failed += run_experiment(name, games, folders, options, only=only, engine=engine, title=title, as_json=json)
+    if not json:
+        shown = [name for name in SHOWN if folders.results_file(name).exists()] if experiment == "all" else names
         for name in shown:
-            show(name, folders)
+            print_results(name, folders)
     if failed:
         print(f"implicature: tasks failed: {failed}; the same command tries them again.", file=sys.stderr)
         sys.exit(1)
+    return None
 
 
-def planned_for(experiments: list[str], only: str, folders: Folders, workers: int) -> Row:
-    """Experiments that train the same pairs count them once."""
-    key = module_of(experiments[0]).KEY
-    tasks: dict[tuple[str, ...], Row] = {}
-    rows: list[Row] = []
-    for name in experiments:
-        tasks |= {identity(task, key): task for task in chosen(tasks_of(name, folders.quick), key, only)}
-        rows += folders.read(name)
-    return plan(list(tasks.values()), rows, key, workers)
+def check_arguments(experiment: str, games: int, folders: "Folders", options: "Options") -> None:
+    from math import inf
+
+    from implicature.experiments.registry import EXPERIMENTS
+    from implicature.experiments.smoke import MARK
+    from implicature.files import check_folder
+    from implicature.games.sampling import check_n_games
+
+    if experiment not in (*EXPERIMENTS, "all"):
+        raise ValueError(f"No experiment is called {experiment!r}: choose one of {', '.join(EXPERIMENTS)}, all.")
+    check_n_games(games, MAX_CANDIDATES)
+    if options.jobs is not None and options.jobs < 1:
+        raise ValueError(f"{options.jobs} jobs do nothing: ask for 1 or more.")
+    if not 0 <= options.gpus < inf:
+        raise ValueError(f"{options.gpus:g} GPUs for each task: ask for 0 or more.")
+    if folders.results.exists() and not folders.results.is_dir():
+        raise ValueError(f"{folders.results} is a file, but results go into a folder: name another with --out.")
+    if folders.results.name == MARK:
+        raise ValueError(
+            f"{folders.results} is for results of smoke runs, which stay apart from others: name its parent with --out."
+        )
+    check_folder(folders.results, "--out")
 
 
-def carried_out(
-    experiment: str, title: str, games: int, only: str, folders: Folders, options: Options, engine: str, as_json: bool
-) -> int:
-    """Do what is left of one experiment; how many tasks failed."""
-    path, key = folders.rows(experiment), module_of(experiment).KEY
-    tasks, rows = tasks_of(experiment, folders.quick), folders.read(experiment)
-    folders.rendered(experiment)  # rows that are not of it are found rather before more are added to them than after
-    todo = in_order(unfinished(tasks, key, rows, only), engine, Times(rows, key))
-    board = Board(title, chosen(tasks, key, only), todo, Times(rows, key))
-    if todo:
-        handed = [Job(EXPERIMENTS[experiment], task, games, folders.trained(), sys.argv) for task in todo]
-        keep(ENGINES[engine](handed, options), board, rows, path, as_json)
+def print_plan(names: list[str], only: str, folders: "Folders", workers: int, as_json: bool) -> None:
+    import json
+
+    from implicature.runner.schedule import format_plan
+    from implicature.runner.sweep import plan_experiments
+
+    planned = plan_experiments(names, only, folders, workers)
     if as_json:
-        print(json.dumps({"rows": len(rows), "path": str(path), "failed": board.failed()}, ensure_ascii=False))
-    return board.failed()
+        print(json.dumps(planned))
+        return
+    summary, table = format_plan(planned)
+    print(f"{summary}\n")
+    print_table(table)
 
 
-def tell(markdown: str) -> None:
-    """As a table for eyes; for a file or a pipe, where nobody knows how wide a line may be, as it is."""
+def print_results(experiment: str, folders: "Folders") -> None:
+    """An experiment's tables, and its figure as a file."""
+    from implicature.experiments import external
+    from implicature.experiments.registry import is_figure
+    from implicature.experiments.results import read_results
+    from implicature.experiments.smoke import WARNING
+
+    path = folders.results_file(experiment)
+    results = folders.read(experiment)
+    if results and folders.smoke:
+        print(WARNING)
+    for table in folders.render(experiment):
+        print_table(table)
+    print(f"{len(results)} results in {path}")
+    for table in external.render(experiment, read_results(folders.results / external.FILE)):
+        print_table(table)
+    if results and is_figure(experiment):
+        image = path.with_name(f"{experiment}.png")
+        folders.draw(experiment).savefig(image, dpi=150)
+        print(f"The figure is {image}")
+
+
+def print_table(table: "Table") -> None:
+    """For a terminal; to a file or a pipe, whose width is unknown, as Markdown."""
+    from rich.console import Console
+
     console = Console()
-    console.print(Markdown(markdown)) if console.is_terminal else print(markdown)
-
-
-def show(experiment: str, folders: Folders) -> None:
-    """An experiment's table, and its picture in a file."""
-    path = folders.rows(experiment)
-    rows = folders.read(experiment)
-    if rows:
-        if folders.quick:
-            print(quick.WARNING)
-        tell(folders.rendered(experiment))
-    print(f"{len(rows)} rows in {path}")
-    if yours := own.render(experiment, read_rows(folders.out / own.FILE)):
-        tell(yours)
-    if rows and experiment.startswith("figure"):
-        picture = path.with_name(f"{experiment}.png")
-        picture_of(experiment, folders).savefig(picture, dpi=150)
-        print(f"The figure is {picture}")
-
-
-def picture_of(experiment: str, folders: Folders) -> Figure:
-    """A figure by the rows that are there; a quick one says so."""
-    figure = told_by(module_of(experiment).draw, folders.rows(experiment), folders.read(experiment))
-    if folders.quick:
-        figure.text(0.5, 0.5, "QUICK", fontsize=90, color="#d1495b", alpha=0.13, ha="center", va="center", rotation=25)
-    return figure
-
-
-def in_order(todo: list[Row], engine: str, times: Times) -> list[Row]:
-    """With many workers the end waits for the longest task, so that it begins first; else they stay as listed."""
-    return sorted(todo, key=lambda task: times.expected(task) or 0.0, reverse=True) if engine == "ray" else todo
-
-
-def keep(events: Generator[Event, None, None], board: Board, rows: list[Row], path: Path, as_json: bool) -> None:
-    """Write the rows of each task as it ends, and show how things stand."""
-    try:
-        with closing(events), Shown(board, as_json) as shown:
-            for event in events:
-                if event.rows:
-                    rows += event.rows
-                    write_rows(path, rows)
-                shown.note(event)
-    except KeyboardInterrupt:
-        print(f"\n{board.heading()}. Rows so far are in {path}: the same command goes on.", file=sys.stderr)
-        raise
+    console.print(table.to_rich()) if console.is_terminal else print(f"{table.to_markdown()}\n")

@@ -1,130 +1,163 @@
-"""What the rows say, section by section, in Markdown."""
+"""The sections of the report, and the small table of README."""
 
 from functools import cache
 from importlib.resources import files
+from os.path import relpath
 from pathlib import Path
 
 import implicature
-from implicature.cli.reproduce import ALL, Folders, picture_of
-from implicature.report.status import TABLES, Section, glance, making, missing
+from implicature.experiments.paper_tables import DEPTH_10, NAMES
+from implicature.experiments.registry import ALL, Folders, is_figure
+from implicature.experiments.table import MISSING, Cell, Comparison, Number, Row, Table
+from implicature.games.registry import GAMES
+from implicature.report.section import Section
+from implicature.report.status import missing_results, provenance, summary
 
 LEGEND = (
     "Percent, mean ± std over runs (3 splits × 2 runs when complete); in brackets the paper's mean. ▲ at least the "
-    "paper's, ▽ below it, both to one decimal; – no rows so far. Test games share no set of candidates with "
-    "training or validation games; both agents are greedy."
+    "paper's, ▽ below it, both to one decimal; – no results so far. Test games share no candidate set with training or "
+    "validation games; both agents are greedy."
 )
 ABOUT: dict[str, tuple[str, str]] = {
     "table-1": (
-        "Table 1: from a random start",
-        "Total accuracy, and that of the tenth of games whose distractors are most like the target. Exact players "
-        "compute what pairs learn: their depth is how often teacher and student think about each other, and depth 10 "
-        "is the limit. The t-test is paired by split and number of the run.",
+        "Table 1: random start",
+        "Total accuracy, and accuracy on hard games: the tenth of games whose distractors are most similar to the "
+        "target. Exact players compute what pairs learn; depth is the number of steps of the recursion, and depth 10 "
+        f"is its limit. The t-test is paired by split and seed. {LEGEND}",
     ),
     "table-2": (
-        "Table 2: from a grounded start",
-        "In equivalent games teacher and student see differently named candidates and the message is translated: who "
-        "left the meanings that words were taught loses there. Valid messages are true of the target.",
+        "Table 2: grounded start",
+        "In equivalent games the student sees renamed candidates and receives the renamed message, so a protocol that "
+        "left the grounded word meanings fails there. Valid messages are true of the target.",
     ),
     "table-3": (
         "Table 3: novel targets",
-        "Grounded pairs trained with 80 % of the objects; each target is one of the others. Objects are seen in "
-        "pictures.",
+        "Grounded pairs trained with 80 % of the objects; every target is one of the others. Agents see images.",
     ),
     "figure-2": (
         "Figure 2: example games",
-        "What she would say of the target (left, the word said in red) and what he then believes, before the first "
-        "phase and after each.",
+        "What the teacher would say of the target (left, her message in red) and what the student then believes, "
+        "before the first phase and after each.",
     ),
     "figure-3": (
         "Figure 3: accuracy by level",
-        "A target's level is how many thoughts about each other it takes to name it for sure; “none”: no number is "
-        "enough. Each phase should bring the next levels. Percent, mean and std over runs.",
+        "The level of a target is the number of steps of the recursion after which it is identified with certainty; "
+        "none: no number of steps suffices. Each phase should add levels. Percent, mean ± std over runs.",
     ),
     "figure-4": (
-        "Figure 4: words and distractors",
-        "Covariance of saying a word (rows) and the share of distractors with an attribute (columns), 58 novel targets "
-        "× 100 games; categories are outlined. Blue on the diagonal: a word is avoided where others share it.",
+        "Figure 4: messages and distractors",
+        "Covariance of a message (rows) and the fraction of distractors with an attribute (columns), 58 novel targets "
+        "× 100 games; categories are outlined. Blue on the diagonal: a word is avoided where distractors share it.",
     ),
     "cross-play": (
         "Cross-play",
         "Beyond the paper: the teacher of one run with the student of another run of the same setting and split. "
-        "Grounded pairs should understand strangers, a code of one's own should not work with them.",
+        "Grounded pairs should understand each other; ungrounded protocols should not transfer.",
     ),
-    "rounds": (
+    "multi-round": (
         "Games of up to four rounds",
         "Beyond the paper: numbers-7, each message at a cost of 0.1, by the target's positive recursive teaching "
         "dimension (RTD) and level, beside the pair with one message.",
     ),
-    "candidates": (
+    "n-candidates": (
         "Other numbers of candidates",
         "Beyond the paper: pairs trained with 4 candidates play with 2 to 12, without further training.",
     ),
     "robustness": (
-        "Varied pictures",
-        "Beyond the paper: grounded and ungrounded pairs who learned from clean pictures of the objects, or from eight "
-        "varied ones of each, tested in clean pictures and in four others.",
+        "Jittered images",
+        "Beyond the paper: pairs trained on clean images of the objects, or on eight jittered ones of each, tested on "
+        "clean images and on four other jittered ones.",
     ),
-    "choices": (
-        "What choices are worth",
-        "What the paper leaves open (F-numbers: the fidelity list below), one thing made the other way at a time. "
-        "Validation games; objects-4 where it says so, else numbers-4; at most two runs each.",
+    "ablations": (
+        "Ablations",
+        "Choices that the paper leaves open (F-numbers: the fidelity list), one change at a time. Validation games; "
+        "objects-4 where it says so, else numbers-4; at most two runs each.",
     ),
-    "seconds": (
-        "Seconds to the paper's accuracy",
-        "Until validation accuracy first reaches what the paper's pairs reach ungrounded, on one machine with nothing "
-        "else running. Cold: some program was yet to be compiled.",
+    "time-to-accuracy": (
+        "Time to accuracy",
+        "Seconds until validation accuracy first reaches the test accuracy of the paper's ungrounded pairs, on an idle "
+        "machine. Cold cache: some program had to be compiled.",
     ),
     "pairs": (
-        "Every pair",
-        "All settings after their last phase, those beyond the tables included (objects told as symbols, six phases); "
-        "then phase by phase beside the exact recursion of that depth on the same games.",
+        "All pairs",
+        "All settings after their last phase, including those beyond the tables (objects as symbols, six phases); then "
+        "phase by phase beside the exact recursion of the same depth on the same games.",
     ),
     "ceilings": (
         "Exact players",
-        "No learning: percent of targets found by students of depth t and the teachers who respond to them. The last "
-        "lines of each game are the share that has a true word of its own (no-clash) and the shares of levels.",
+        "No learning: accuracy in percent of students of depth t with the teachers who respond to them. The last rows "
+        "of each game are the fraction of targets with a true word of their own (no-clash) and of each level.",
     ),
 }
 
 
-def sections(folders: Folders, pictures: bool = False) -> list[Section]:
-    """Everything that the rows tell, then what they do not tell so far."""
-    if not any(folders.rows(name).exists() for name in ALL):
-        return [Section("No rows so far", nothing(folders)), fidelity()]
-    told = [experiment(name, folders, pictures) for name in ABOUT]
-    return [glance(folders), *told, missing(folders), making(folders), fidelity()]
+def result_sections(folders: Folders, figures: bool = False, images_from: Path | None = None) -> list[Section]:
+    """All results, what is missing, and where they come from. Figures are drawn, or linked from a folder."""
+    if not any(folders.results_file(name).exists() for name in ALL):
+        return [Section("No results so far", [no_results(folders)])]
+    shown = [experiment_section(name, folders, figures, images_from) for name in ABOUT]
+    return [summary(folders), *shown, missing_results(folders), provenance(folders)]
 
 
-def nothing(folders: Folders) -> str:
-    more = " --quick" if folders.quick else ""
-    return f"There are no rows in {folders.rows('pairs').parent}: `implicature reproduce all{more}` makes them."
+def no_results(folders: Folders) -> str:
+    flag = " --smoke" if folders.smoke else ""
+    folder = folders.results_file("pairs").parent
+    return f"There are no results in {folder}: run `implicature reproduce all{flag}`."
 
 
-def experiment(name: str, folders: Folders, pictures: bool) -> Section:
+def experiment_section(name: str, folders: Folders, figures: bool, images_from: Path | None) -> Section:
     title, about = ABOUT[name]
-    legend = f" {LEGEND}" if name == TABLES[0] else ""
-    table = folders.rendered(name)
-    if not table or table.count("\n") < 2:
-        return Section(title, f"{about}\n\nNo rows so far: `implicature reproduce {name}` makes them.")
-    picture = picture_of(name, folders) if pictures and name.startswith("figure") else None
-    return Section(title, f"{about}{legend}\n\n{table}", picture)
+    tables = [table for table in folders.render(name) if table.rows]
+    if not tables:
+        return Section(title, [about, f"No results so far: run `implicature reproduce {name}`."])
+    image = folders.results_file(name).with_name(f"{name}.png")
+    linked = images_from is not None and is_figure(name) and image.exists()
+    link = [f"![{title}]({Path(relpath(image, images_from)).as_posix()})"] if linked else []
+    return Section(title, [about, *link, *tables], folders.draw(name) if figures and is_figure(name) else None)
 
 
 @cache
 def fidelity_list() -> str:
     """FIDELITY.md: beside the modules where the package was installed, at the top of a checkout."""
-    inside = files("implicature") / "FIDELITY.md"
-    place = inside if inside.is_file() else Path(implicature.__file__).parents[2] / "FIDELITY.md"
-    return place.read_text(encoding="utf-8") if place.is_file() else "FIDELITY.md did not come with this installation."
+    installed = files("implicature") / "FIDELITY.md"
+    path = installed if installed.is_file() else Path(implicature.__file__).parents[2] / "FIDELITY.md"
+    return path.read_text(encoding="utf-8") if path.is_file() else "FIDELITY.md is not part of this installation."
 
 
-def fidelity() -> Section:
-    return Section("Fidelity", fidelity_list().removeprefix("# Fidelity").strip())
+def fidelity_section() -> Section:
+    return Section("Fidelity", [fidelity_list().removeprefix("# Fidelity").strip()])
 
 
-def lines_for_readme(folders: Folders) -> str:
-    """The three tables and what is below the paper's or missing."""
-    if not folders.read("pairs"):
-        return nothing(folders)
-    tables = [table for name in TABLES if (table := folders.rendered(name))]
-    return "\n\n".join([LEGEND, glance(folders).text, *tables])
+# The small table of README
+
+PARTS = (
+    ("ungrounded: total / hard", "table-1", ("total", "hard")),
+    ("grounded", "table-2", ("identical games",)),
+)
+"""Title, table and its groups of rows."""
+
+
+def readme_table(folders: Folders) -> Table:
+    """Ours, the paper's and the exact recursion's accuracy in the four games."""
+    rows = []
+    for title, name, groups in PARTS:
+        cells = {
+            (row.group, row.label, game): cell
+            for table in folders.render(name)
+            for row in table.rows
+            for game, cell in zip(table.columns, row.cells, strict=True)
+        }
+        for game in GAMES:
+            exchange, deep_sets, exact = (
+                [cells.get((group, label, game), MISSING) for group in groups]
+                for label in (NAMES["exchange"], NAMES["deep-sets"], DEPTH_10)
+            )
+            paper = [f"{cell.paper:.1f}" if isinstance(cell, Comparison) else str(MISSING) for cell in exchange]
+            columns = [*map(join_cells, (exchange, deep_sets)), " / ".join(paper), join_cells(exact)]
+            rows.append(Row(f"{game}, {title}", columns))
+    return Table("accuracy, %", ["ours, exchange", "ours, deep-sets", "paper", "exact recursion, depth 10"], rows)
+
+
+def join_cells(cells: list[Cell]) -> str:
+    """Means, with slashes between."""
+    return " / ".join(str(Number(cell.ours.mean) if isinstance(cell, Comparison) else cell) for cell in cells)

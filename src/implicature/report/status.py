@@ -1,131 +1,129 @@
-"""How the rows stand: what is done and what is missing, what is below the paper's, what it took."""
+"""The status of the results: what is done and what is missing, what is below the paper's, where it all comes from."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.figure import Figure
-
-from implicature.cli.reproduce import ALL, QUICK, Folders, module_of, tasks_of
 from implicature.experiments.pairs import KEY
-from implicature.experiments.results import Row, version
-from implicature.runner.schedule import identity, setting, span, task_seconds
+from implicature.experiments.registry import ALL, SMOKE, Folders, experiment_tasks, load_experiment
+from implicature.experiments.results import (
+    Result,
+    TaskSpec,
+    format_duration,
+    setting_name,
+    task_id,
+    task_seconds,
+)
+from implicature.experiments.table import Comparison, Row, Table
+from implicature.report.section import Section
 
 TABLES = ("table-1", "table-2", "table-3")
 
 
-@dataclass(frozen=True)
-class Section:
-    title: str
-    text: str
-    """Markdown: paragraphs and tables."""
-    picture: Figure | None = None
-
-    def markdown(self) -> str:
-        return f"## {self.title}\n\n{self.text}"
+def experiments(folders: Folders) -> Sequence[str]:
+    """Those whose results the report expects."""
+    return SMOKE if folders.smoke else ALL
 
 
-def progress(folders: Folders) -> list[tuple[str, int, int]]:
-    """Of each experiment how many tasks have rows, and how many there are."""
-    found = []
-    for name in QUICK if folders.quick else ALL:
-        key = module_of(name).KEY
-        tasks = {identity(task, key) for task in tasks_of(name, folders.quick)}
-        found.append((name, len(tasks & {identity(row, key) for row in folders.read(name)}), len(tasks)))
+def tasks_left(folders: Folders) -> dict[str, tuple[int, list[TaskSpec]]]:
+    """For each experiment how many tasks it has, and those without results."""
+    found = {}
+    for name in experiments(folders):
+        key, tasks = load_experiment(name).KEY, experiment_tasks(name, folders.smoke)
+        done = {task_id(result, key) for result in folders.read(name)}
+        found[name] = len(tasks), [task for task in tasks if task_id(task, key) not in done]
     return found
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One that has a figure of the paper's."""
+class ComparedCell:
+    """A cell of the paper's tables that has a mean of the paper's."""
 
     table: str
-    line: str
+    row: Row
     game: str
-    told: str
-
-    @property
-    def reached(self) -> bool:
-        return "▲" in self.told
-
-    @property
-    def ours(self) -> bool:
-        return ": ours" in self.line
+    comparison: Comparison
 
 
-def compared(folders: Folders) -> list[Cell]:
-    """The cells of the three tables that stand beside the paper's."""
-    cells = []
-    for name in TABLES:
-        head, *lines = [line.strip("| ").split(" | ") for line in folders.rendered(name).splitlines()] or [[]]
-        for line, *told in lines:
-            cells += [Cell(name, line, *pair) for pair in zip(head[1:], told, strict=False) if set(pair[1]) & set("▲▽")]
-    return cells
+def compared_cells(folders: Folders) -> list[ComparedCell]:
+    return [
+        ComparedCell(name, row, game, cell)
+        for name in TABLES
+        for table in folders.render(name)
+        for row in table.rows
+        for game, cell in zip(table.columns, row.cells, strict=True)
+        if isinstance(cell, Comparison)
+    ]
 
 
-def glance(folders: Folders) -> Section:
-    done = {name: (some, every) for name, some, every in progress(folders)}
-    some, every = done["pairs"]
-    cells = compared(folders)
+def summary(folders: Folders) -> Section:
+    left, cells = tasks_left(folders), compared_cells(folders)
+    n_runs, missing = left["pairs"]
     seconds = sum(task_seconds(folders.read("pairs"), KEY).values())
-    counts = [
-        f"{sum(cell.reached for cell in mine)} of {len(mine)} {whose}"
-        for whose, mine in (
-            ("of ours", [cell for cell in cells if cell.ours]),
-            ("of the baselines'", [cell for cell in cells if not cell.ours]),
-        )
+    counts = []
+    for kind, whose in (("ours", "of ours"), ("baseline", "of the baselines'")):
+        own = [cell.comparison.at_least for cell in cells if cell.row.kind == kind]
+        counts.append(f"{sum(own)} of {len(own)} {whose}")
+    so_far = " so far" if missing else ""
+    blocks: list[str | Table] = [
+        f"{n_runs - len(missing)} of {n_runs} runs are done ({format_duration(seconds)} of training, one core each). "
+        f"Cells of tables 1 to 3{so_far} at or above the paper's mean: {', '.join(counts)}."
     ]
-    so_far = " so far" if some < every else ""
-    lines = [
-        f"{some} of {every} runs are done ({span(seconds)} of training, a core each). Cells of tables 1 to 3{so_far} "
-        f"that are at or above the paper's: {', '.join(counts)}."
+    below = [
+        Row(f"{cell.row.label}, {cell.game}", [cell.comparison], f"{cell.table}, {cell.row.group}")
+        for cell in cells
+        if not cell.comparison.at_least
     ]
-    below = [f"| {cell.table}, {cell.line}, {cell.game} | {cell.told} |" for cell in cells if not cell.reached]
     if below:
-        lines.append("\n".join(["| below the paper's | here (paper) |", "|---|---|", *below]))
-    if incomplete := [f"{name} {some} of {every}" for name, (some, every) in done.items() if some < every]:
-        lines.append(f"Not complete; tasks done: {', '.join(incomplete)}.")
-    return Section("At a glance", "\n\n".join(lines))
+        blocks.append(Table("below the paper's mean", ["here (paper)"], below))
+    if incomplete := [f"{name} {n - len(tasks)} of {n}" for name, (n, tasks) in left.items() if tasks]:
+        blocks.append(f"Incomplete; tasks done: {', '.join(incomplete)}.")
+    return Section("Summary", blocks)
 
 
-def missing(folders: Folders) -> Section:
-    """Said plainly, setting by setting."""
-    lines = ["| experiment | setting | runs still to make |", "|---|---|---|"]
-    for name, some, every in progress(folders):
-        if some == every:
-            continue
-        key = module_of(name).KEY
-        done = {identity(row, key) for row in folders.read(name)}
-        left = Counter(setting(task, key) for task in tasks_of(name, folders.quick) if identity(task, key) not in done)
-        lines += [f"| {name} | {where} | {number} |" for where, number in left.items()]
-    text = "\n".join(lines) if len(lines) > 2 else "Nothing: every row is there."
-    return Section("What is missing", text)
+def missing_results(folders: Folders) -> Section:
+    rows = []
+    for name, (_, tasks) in tasks_left(folders).items():
+        settings = Counter(setting_name(task, load_experiment(name).KEY) for task in tasks)
+        rows += [Row(name, [setting, count]) for setting, count in settings.items()]
+    table = Table("experiment", ["setting", "missing runs"], rows)
+    return Section("Missing results", [table if rows else "None: all results are there."])
 
 
-def making(folders: Folders) -> Section:
-    """Versions, seeds, games, time."""
-    by_file = ["| rows | number | splits | seeds | test games | version of implicature |", "|---|---|---|---|---|---|"]
-    for name in QUICK if folders.quick else ALL:
-        if rows := folders.read(name):
-            columns = [values(rows, column) for column in ("split", "seed", "games", "version")]
-            by_file.append(f"| {folders.rows(name).name} | {len(rows)} | {' | '.join(columns)} |")
-    rows = folders.read("pairs")
-    names = {identity(row, KEY): row["setting"] for row in rows}
-    taken: dict[str, list[float]] = {}
-    for run, seconds in task_seconds(rows, KEY).items():
-        taken.setdefault(names[run], []).append(seconds)
-    times = ["| setting | runs | a run takes | in all |", "|---|---|---|---|"]
-    for name, each in taken.items():
-        times.append(f"| {name} | {len(each)} | {span(sum(each) / len(each))} | {span(sum(each))} |")
-    whole = [each for mine in taken.values() for each in mine]
-    times.append(f"| all | {len(whole)} | | {span(sum(whole))} |")
-    commands = values([row for name in ALL for row in folders.read(name)], "command").replace("; ", "`; `")
-    about = (
-        f"Told by implicature {version()}. Rows were made by `{commands}`. The time is that of training, a core a run."
+def provenance(folders: Folders) -> Section:
+    """Versions, seeds, commands and training time."""
+    results = {name: found for name in experiments(folders) if (found := folders.read(name))}
+    commands = distinct([one for found in results.values() for one in found], "command")
+    text = (
+        f"The results come from `{'`; `'.join(commands)}` and name their version. Times are those of training, one "
+        "core per run."
     )
-    return Section("How it was made", "\n\n".join([about, "\n".join(by_file), "\n".join(times)]))
+    files = [
+        Row(
+            folders.results_file(name).name,
+            [len(found), *("; ".join(distinct(found, column)) for column in ("split", "seed", "games", "version"))],
+        )
+        for name, found in results.items()
+    ]
+    columns = ["rows", "splits", "seeds", "test games", "version of implicature"]
+    return Section("Provenance and cost", [text, Table("results", columns, files), cost(results.get("pairs", []))])
 
 
-def values(rows: Sequence[Row], column: str) -> str:
-    """Which there are, in the order of their coming."""
-    return "; ".join(dict.fromkeys(row[column] for row in rows if row.get(column))) or "–"
+def cost(pairs: Sequence[Result]) -> Table:
+    """Training time by setting."""
+    settings = {task_id(result, KEY): result["setting"] for result in pairs}
+    by_setting: dict[str, list[float]] = {}
+    for run, seconds in task_seconds(pairs, KEY).items():
+        by_setting.setdefault(settings[run], []).append(seconds)
+    rows = [
+        Row(name, [len(each), format_duration(sum(each) / len(each)), format_duration(sum(each))])
+        for name, each in by_setting.items()
+    ]
+    total = [seconds for each in by_setting.values() for seconds in each]
+    rows.append(Row("all", [len(total), "", format_duration(sum(total))]))
+    return Table("setting", ["runs", "per run", "total"], rows)
+
+
+def distinct(results: Sequence[Result], column: str) -> list[str]:
+    """The values of a column, in order of appearance."""
+    return list(dict.fromkeys(one[column] for one in results if one.get(column))) or ["–"]

@@ -1,11 +1,11 @@
-"""Where an experiment's tasks are carried out. An engine takes jobs and tells what becomes of each, as it happens; the
-command alone writes rows. What a task gives does not depend on the engine, as every worker has one core to itself."""
+"""Where the tasks of an experiment run: on this machine or on a Ray cluster. An engine takes jobs and yields events as
+they happen; only the command writes results. Results do not depend on the engine, as every worker has one core."""
 
 from collections.abc import Callable, Generator, Sequence
 
-from implicature.runner.local import on_this_machine
-from implicature.runner.ray import on_ray
+from implicature.runner.local import run_local
+from implicature.runner.ray import run_on_ray
 from implicature.runner.tasks import Event, Job, Options
 
 Engine = Callable[[Sequence[Job], Options], Generator[Event, None, None]]
-ENGINES: dict[str, Engine] = {"local": on_this_machine, "ray": on_ray}
+ENGINES: dict[str, Engine] = {"local": run_local, "ray": run_on_ray}

@@ -1,4 +1,4 @@
-"""Processes on this machine, each on a core of its own."""
+"""Worker processes on this machine, each on a core of its own."""
 
 import multiprocessing
 import os
@@ -11,95 +11,97 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from implicature.runner.tasks import Event, Job, Options, attempt, lost, settle
+from implicature.runner.tasks import Event, Job, Options, run_job, set_up_worker, worker_lost
 
-JOBS = 2
-EACH = 8
-"""So many processes may share a core."""
+DEFAULT_WORKERS = 2
+MAX_WORKERS_PER_CORE = 8
 
 
-def on_this_machine(jobs: Sequence[Job], options: Options) -> Generator[Event, None, None]:
+def run_local(jobs: Sequence[Job], options: Options) -> Generator[Event, None, None]:
     if options.address is not None or options.gpus:
-        raise ValueError("--address and --gpus belong to a cluster: say --engine ray, too.")
-    check_workers(options.jobs or JOBS)
-    # Not fewer because fewer tasks are left: with one job a task has all cores, and its batch is divided among them.
-    return in_turn(jobs) if (options.jobs or JOBS) == 1 else side_by_side(jobs, options.jobs or JOBS)
+        raise ValueError("--address and --gpus belong to a cluster: add --engine ray.")
+    workers = options.jobs or DEFAULT_WORKERS
+    check_workers(workers)
+    # One worker means all cores for each task, so it is not chosen because only one task is left.
+    return run_in_turn(jobs) if workers == 1 else run_in_parallel(jobs, workers)
 
 
-def check_workers(number: int) -> None:
-    """Raise a sentence for more processes than this machine can hold."""
-    if number > (most := EACH * (os.cpu_count() or 1)):
-        raise ValueError(f"{number:,} processes are too many for this machine: ask for {most} or fewer.")
+def check_workers(workers: int) -> None:
+    """Raise an error for more processes than this machine can hold."""
+    if workers > (most := MAX_WORKERS_PER_CORE * (os.cpu_count() or 1)):
+        raise ValueError(f"{workers:,} processes are too many for this machine: ask for {most} or fewer.")
 
 
-def in_turn(jobs: Sequence[Job]) -> Generator[Event, None, None]:
+def run_in_turn(jobs: Sequence[Job]) -> Generator[Event, None, None]:
     """In this process, one after the other, with all cores."""
-    for number, job in enumerate(jobs):
-        yield Event(number, "began", "this process")
-        state, sentence, rows = attempt(job)
-        yield Event(number, state, "this process", sentence, rows)
+    for index, job in enumerate(jobs):
+        yield Event(index, "started", "this process")
+        state, message, results = run_job(job)
+        yield Event(index, state, "this process", message, results)
 
 
-def side_by_side(jobs: Sequence[Job], workers: int) -> Generator[Event, None, None]:
-    """Whoever is free takes the next job. A worker that dies is replaced, and its job is the next."""
-    waiting, tries = deque(range(len(jobs))), Counter[int]()
-    idle = [hired() for _ in range(min(workers, len(jobs)))]
+# Why no concurrent.futures, loky or joblib: when one worker is killed, their pools break and end the others, too. An
+# executor for each worker would save a dozen lines, hide the pid and hang if a worker is killed while it sends results.
+def run_in_parallel(jobs: Sequence[Job], workers: int) -> Generator[Event, None, None]:
+    """Each free worker takes the next job. A worker that dies is replaced, and its job comes next."""
+    pending, losses = deque(range(len(jobs))), Counter[int]()
+    idle = [start_worker() for _ in range(min(workers, len(jobs)))]
     busy: dict[Connection, tuple[BaseProcess, int]] = {}
     try:
-        while waiting or busy:
-            while waiting and idle:
+        while pending or busy:
+            while pending and idle:
                 process, pipe = idle.pop()
-                number = waiting.popleft()
-                busy[pipe] = process, number
-                # If it died meanwhile, it is found dead below.
+                index = pending.popleft()
+                busy[pipe] = process, index
+                # If the worker has died meanwhile, it is noticed below.
                 with suppress(OSError):
-                    pipe.send(jobs[number])
-                yield Event(number, "began", f"process {process.pid}")
+                    pipe.send(jobs[index])
+                yield Event(index, "started", f"process {process.pid}")
             for pipe in wait(list(busy)):
                 assert isinstance(pipe, Connection)
-                process, number = busy.pop(pipe)
-                where = f"process {process.pid}"
+                process, index = busy.pop(pipe)
+                worker = f"process {process.pid}"
                 try:
-                    state, sentence, rows = pipe.recv()
+                    state, message, results = pipe.recv()
                     idle.append((process, pipe))
-                    yield Event(number, state, where, sentence, rows)
+                    yield Event(index, state, worker, message, results)
                 except (EOFError, OSError):
-                    event = lost(number, where, tries)
+                    event = worker_lost(index, worker, losses)
                     if event.state == "lost":
-                        waiting.appendleft(number)
-                    idle.append(hired())
+                        pending.appendleft(index)
+                    idle.append(start_worker())
                     yield event
     finally:
-        # Files of a run are written whole or not at all, so that nothing is lost.
+        # The files of a run are written atomically, so that killing loses nothing.
         for process, _ in [*idle, *busy.values()]:
             process.kill()
             process.join()
 
 
-def hired() -> tuple[BaseProcess, Connection]:
-    # Python would list at the end what a killed worker left in its hands; it takes that back itself.
+def start_worker() -> tuple[BaseProcess, Connection]:
+    # At exit Python would warn about what killed workers held, which it frees by itself.
     quiet = "ignore:resource_tracker:UserWarning"
     if quiet not in (warnings := os.environ.get("PYTHONWARNINGS", "")):
         os.environ["PYTHONWARNINGS"] = f"{warnings},{quiet}" if warnings else quiet
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs,), daemon=True)
+    process = context.Process(target=serve_jobs, args=(theirs,), daemon=True)
     process.start()
     theirs.close()
     return process, ours
 
 
-def serve(pipe: Connection) -> None:
-    """A worker's life: jobs in, what became of them out. If the command is killed, so is its worker."""
+def serve_jobs(pipe: Connection) -> None:
+    """The main loop of a worker. It ends with the command, even if the command is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with, args=(os.getppid(),), daemon=True).start()
-    settle()
+    threading.Thread(target=exit_with_parent, args=(os.getppid(),), daemon=True).start()
+    set_up_worker()
     with suppress(EOFError):
         while True:
-            pipe.send(attempt(pipe.recv()))
+            pipe.send(run_job(pipe.recv()))
 
 
-def leave_with(parent: int) -> None:
+def exit_with_parent(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

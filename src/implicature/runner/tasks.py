@@ -1,5 +1,5 @@
-"""A task as it is handed to a worker, what is heard of it, and how a worker prepares. No JAX here: a worker settles on
-its core before it is imported, or at least before it is used."""
+"""A task as it is handed to a worker, the events that come back, and the setup of a worker process. JAX is not imported
+here: a worker is pinned to its core before JAX starts."""
 
 import importlib
 import os
@@ -14,24 +14,25 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Literal
 
-from implicature.experiments.results import Row
+from implicature.compilation_cache import enable_compilation_cache
+from implicature.experiments.results import Result, TaskSpec
 from implicature.experiments.smoke import MARK
 
-State = Literal["began", "ended", "failed", "lost"]
-TRIES = 10
-"""So many workers may be lost over one task before it counts as failed."""
+State = Literal["started", "finished", "failed", "lost"]
+MAX_LOSSES = 10
+"""A task fails when so many workers were lost while running it."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One task of an experiment, and all it takes to carry it out elsewhere."""
+    """One task of an experiment, with all that is needed to run it elsewhere."""
 
     module: str
-    task: Row
+    task: TaskSpec
     games: int
     runs: Path
     arguments: list[str]
-    """The command's own, for the rows to tell."""
+    """Of the command, for the provenance of its results."""
 
 
 @dataclass(frozen=True)
@@ -46,80 +47,83 @@ class Options:
 
 @dataclass(frozen=True)
 class Event:
-    """What became of the job with this number: it began, ended with rows, failed by its own fault, or was lost with its
-    worker and will be tried again."""
+    """What happened to a job: it started, finished with results, failed, or was lost with its worker and will be tried
+    again."""
 
-    number: int
+    job: int
+    """Its index."""
     state: State
-    where: str = ""
-    sentence: str = ""
-    rows: list[Row] = field(default_factory=list)
+    worker: str = ""
+    message: str = ""
+    results: list[Result] = field(default_factory=list)
 
 
-def lost(number: int, where: str, tries: Counter[int]) -> Event:
-    """Whether a job whose worker is gone may have another."""
-    tries[number] += 1
-    if tries[number] >= TRIES:
-        return Event(number, "failed", where, f"{TRIES} workers were lost over it, the last of them {where}.")
-    return Event(number, "lost", where, f"{where} is gone; another worker goes on from the last checkpoint.")
+def worker_lost(job: int, worker: str, losses: Counter[int]) -> Event:
+    """The event of a job whose worker is gone: it is tried again, up to a limit."""
+    losses[job] += 1
+    if losses[job] >= MAX_LOSSES:
+        message = f"{MAX_LOSSES} workers were lost while running it, the last of them {worker}."
+        return Event(job, "failed", worker, message)
+    return Event(job, "lost", worker, f"{worker} is gone; another worker continues from the last checkpoint.")
 
 
-def attempt(job: Job) -> tuple[State, str, list[Row]]:
-    """Carry a job out in this process: its state, a sentence where it failed, its rows."""
+def run_job(job: Job) -> tuple[State, str, list[Result]]:
+    """Run a job in this process: its state, an error message if it failed, its results."""
     sys.argv = job.arguments
     try:
-        # What a command prints is its rows' table, or lines for a script: warnings go elsewhere.
-        with redirect_stdout(sys.stderr), compiled_for(job):
-            return "ended", "", importlib.import_module(job.module).run(job.task, job.games, job.runs)
-    except ValueError as mistake:
-        return "failed", one_sentence(str(mistake)), []
-    except Exception as problem:
-        frames = traceback.extract_tb(problem.__traceback__)
+        # Standard output is for the command's tables or JSON lines.
+        with redirect_stdout(sys.stderr), compilation_for(job):
+            return "finished", "", importlib.import_module(job.module).run(job.task, job.games, job.runs)
+    except ValueError as error:
+        return "failed", first_line(str(error)), []
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
         place = next((frame for frame in reversed(frames) if "implicature" in frame.filename), frames[-1])
-        said = one_sentence(f"{type(problem).__name__}: {problem}")
-        return "failed", f"{said} ({Path(place.filename).name}, line {place.lineno})", []
+        message = first_line(f"{type(error).__name__}: {error}")
+        return "failed", f"{message} ({Path(place.filename).name}, line {place.lineno})", []
 
 
 @contextmanager
-def compiled_for(job: Job) -> Iterator[None]:
-    """A quick run is over before a program that took long to compile has paid for it. Others are many, and a process
-    may hold only so many compiled programs: those of one job are forgotten before the next."""
+def compilation_for(job: Job) -> Iterator[None]:
+    """A smoke run ends before optimised programs have paid for their compilation. Other runs compile many, and a
+    process can hold only so many, so those of one job are dropped before the next."""
     import jax
 
-    quick, before = bool(job.task.get(MARK)), jax.config.values["jax_disable_most_optimizations"]
-    jax.config.update("jax_disable_most_optimizations", quick)
+    is_smoke, before = bool(job.task.get(MARK)), jax.config.values["jax_disable_most_optimizations"]
+    jax.config.update("jax_disable_most_optimizations", is_smoke)
     try:
         yield
     finally:
         jax.config.update("jax_disable_most_optimizations", before)
-        if not quick:
+        if not is_smoke:
             jax.clear_caches()
 
 
-def one_sentence(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "It did not say why.")
+def first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "No reason was given.")
 
 
 @cache
-def settle(gpus: float = 0.0) -> None:
-    """A worker's first act: settle on a core of its own. Small programs gain next to nothing from two cores, so two of
-    them side by side do twice as much; and how a sum is divided among cores decides its last digit."""
+def set_up_worker(gpus: float = 0.0) -> None:
+    """Pin this process to a core of its own. A small program gains next to nothing from a second core, so two workers
+    side by side do twice as much; and how a sum is divided among cores decides its last digit."""
+    enable_compilation_cache()
     settings = {"jax_num_cpu_devices": 1} if gpus else {"jax_num_cpu_devices": 1, "jax_platforms": "cpu"}
     for name, value in settings.items():
         os.environ[name.upper()] = str(value)
         if jax := sys.modules.get("jax"):
-            # Imported by the script that called the command, but not in use so far.
+            # Imported by the script that called the command, but not used so far.
             jax.config.update(name, value)
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {free_core(sorted(os.sched_getaffinity(0)))})
+        os.sched_setaffinity(0, {claim_core(sorted(os.sched_getaffinity(0)))})
 
 
-_held: list[IO[str]] = []
+_claims: list[IO[str]] = []
 
 
-def free_core(cores: Sequence[int]) -> int:
-    """A core that no worker of any command here has settled on, held by a lock that ends with this process, however it
-    ends. If all are held, one is shared."""
+def claim_core(cores: Sequence[int]) -> int:
+    """A core that no other worker of this user has claimed, by a file lock that ends with this process, however it
+    ends. If all are claimed, one is shared."""
     import fcntl
 
     folder = Path(tempfile.gettempdir()) / f"implicature-cores-{os.getuid()}"
@@ -131,6 +135,6 @@ def free_core(cores: Sequence[int]) -> int:
         except OSError:
             file.close()
             continue
-        _held.append(file)
+        _claims.append(file)
         return core
     return cores[os.getpid() % len(cores)]
