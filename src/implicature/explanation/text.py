@@ -4,9 +4,10 @@ Every sentence is read off the teacher and the student of the last depth. Candid
 """
 
 from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 from implicature.agents.rsa import TIE
-from implicature.explanation.model import Explanation
+from implicature.explanation.model import DepthTables
 from implicature.games.parsing import ordinal
 
 CERTAIN = 0.99
@@ -18,6 +19,20 @@ NEAR_TIE = 0.98
 
 Naming = Callable[[int], str]
 """How a sentence speaks of a candidate."""
+
+
+@runtime_checkable
+class SolvedGame(Protocol):
+    """What the sentences are read off: an `Explanation`, or a round that was played on the page."""
+
+    @property
+    def candidates(self) -> list[list[str]]: ...
+
+    @property
+    def messages(self) -> list[str]: ...
+
+    @property
+    def depths(self) -> list[DepthTables]: ...
 
 
 def by_position(candidate: int) -> str:
@@ -34,22 +49,22 @@ def near_best(values: list[float]) -> list[int]:
     return [i for i, value in enumerate(values) if value > 0 and value >= NEAR_TIE * max(values)]
 
 
-def best_messages(explanation: Explanation, candidate: int) -> tuple[list[str], float]:
+def best_messages(explanation: SolvedGame, candidate: int) -> tuple[list[str], float]:
     """Her best messages for the candidate, and the chance that she sends one of them."""
     probabilities = explanation.depths[-1].teacher[candidate]
     top = near_best(probabilities)
     return [explanation.messages[i] for i in top], sum(probabilities[i] for i in top) / sum(probabilities)
 
 
-def belief(explanation: Explanation, message: str, depth: int = -1) -> list[float]:
+def belief(explanation: SolvedGame, message: str, depth: int = -1) -> list[float]:
     return explanation.depths[depth].student[explanation.messages.index(message)]
 
 
-def true_of(explanation: Explanation, message: str) -> list[int]:
+def true_of(explanation: SolvedGame, message: str) -> list[int]:
     return [i for i, names in enumerate(explanation.candidates) if message in names]
 
 
-def used_messages(explanation: Explanation) -> list[str]:
+def used_messages(explanation: SolvedGame) -> list[str]:
     """The messages that are her best for somebody."""
     words = {word for i in range(len(explanation.candidates)) for word in best_messages(explanation, i)[0]}
     return [message for message in explanation.messages if message in words]
@@ -74,7 +89,7 @@ def percent(chance: float) -> str:
     return f"{100 * chance:.0f}%"
 
 
-def counterfactual(explanation: Explanation, message: str, others: list[int], name_of: Naming = by_position) -> str:
+def counterfactual(explanation: SolvedGame, message: str, others: list[int], name_of: Naming = by_position) -> str:
     """What she would have said for the others whom the message fits."""
     groups: dict[tuple[str, bool], list[int]] = {}
     for other in others:
@@ -99,7 +114,7 @@ def counterfactual(explanation: Explanation, message: str, others: list[int], na
     return sentence[0].upper() + sentence[1:]
 
 
-def conclusion(explanation: Explanation, message: str, candidate: int, name_of: Naming = by_position) -> str:
+def conclusion(explanation: SolvedGame, message: str, candidate: int, name_of: Naming = by_position) -> str:
     """What he makes of the message, compared with the candidate she means."""
     beliefs = belief(explanation, message)
     top, near, mine = tied_best(beliefs), near_best(beliefs), name_of(candidate)
@@ -116,7 +131,7 @@ def conclusion(explanation: Explanation, message: str, candidate: int, name_of: 
     return f"he takes “{message}” to mean {mine} ({percent(beliefs[candidate])})"
 
 
-def explain_message(explanation: Explanation, message: str, candidate: int, name_of: Naming = by_position) -> str:
+def explain_message(explanation: SolvedGame, message: str, candidate: int, name_of: Naming = by_position) -> str:
     """Why the message means to him what it means, when the candidate is meant."""
     fitting = true_of(explanation, message)
     others = [i for i in fitting if i != candidate]
@@ -131,7 +146,7 @@ def explain_message(explanation: Explanation, message: str, candidate: int, name
     return f"{clause}{because}; so {conclusion(explanation, message, candidate, name_of)}."
 
 
-def explain_candidate(explanation: Explanation, candidate: int) -> str:
+def explain_candidate(explanation: SolvedGame, candidate: int) -> str:
     """Why her best message for the candidate means what it means to him."""
     words, chance = best_messages(explanation, candidate)
     choice = (
@@ -140,7 +155,7 @@ def explain_candidate(explanation: Explanation, candidate: int) -> str:
     return choice + explain_message(explanation, words[0], candidate)
 
 
-def explain_in_words(explanation: Explanation, target: int | None, most: int) -> list[str]:
+def explain_in_words(explanation: SolvedGame, target: int | None, most: int) -> list[str]:
     """The target's story, or at most so many of those that take some reading between the lines."""
     if target is not None:
         return [explain_candidate(explanation, target)]

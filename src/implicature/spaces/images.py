@@ -16,6 +16,8 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from implicature.spaces.space import Space
+
 SHEET = "objects.png"
 COLUMNS = 24
 GAP = 2
@@ -38,6 +40,13 @@ def object_images() -> UInt8[np.ndarray, "instances height width 3"]:
     images = np.ascontiguousarray(rows[:, :, : side - GAP, : side - GAP].reshape(-1, side - GAP, side - GAP, 3))
     images.flags.writeable = False
     return images
+
+
+def instance_image(space: Space, instance: int, view: int = 0) -> UInt8[np.ndarray, "height width 3"]:
+    """One image of an instance: the one that the page, figures and players show of it."""
+    if space.images is None:
+        raise ValueError(f"The space {space.name} has no images: give it some, or show its attributes.")
+    return space.images[instance, view]
 
 
 def contact_sheet(
