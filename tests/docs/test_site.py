@@ -24,9 +24,9 @@ from commands import PAGES, ROOT, blocks, inline_commands
 from implicature.cli.main import COMMANDS, main
 
 DECISION = {
-    "address": {"game": "three-objects"},
+    "settings": {"game": "three-objects"},
     "answer": 0,
-    "person": {"consent": True, "participant": "P07", "session": "s1", "milliseconds": 900},
+    "participant": {"consent": True, "code": "P07", "session": "s1", "reaction_time_ms": 900},
 }
 
 

@@ -1,4 +1,4 @@
-"""Files of recorded decisions: tidy tables of what was decided, or a sentence. The file is never changed by reading."""
+"""Files of recorded decisions become tidy tables, or an error of one sentence. Reading never changes the file."""
 
 import json
 import sqlite3
@@ -9,38 +9,40 @@ from hostility import CASES, JSON, NUMBERS, TEXT, assert_sentence, case, command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.cli.study import choices_of, explained_by_fit, export
-from implicature.web.storage import AS_JSON, COLUMNS, Decision, Study, consistent, decisions
+from implicature.cli.study import write_tables
+from implicature.web.analysis import decision_arrays, is_fitted
+from implicature.web.storage import COLUMNS, JSON_FIELDS, Decision, Study, is_consistent, read_decisions
 
 GOOD = Decision(
-    at="2026-01-01T00:00:00.000+00:00", participant="P1", session="s", role="student", game="three-objects", seed=0,
-    candidates=[["blue", "sphere"], ["red", "sphere"]], words=["blue", "sphere", "red"], target=0, rounds=1,
-    agent="exact", version="0.1.0", step="depth 3", round=1, said=["blue"], answer=0, right=True, milliseconds=900,
-    before=[0.5, 0.5], after=[1.0, 0.0], estimate=[0.5, 0.5], values=[1.0, 0.5, None],
+    time="2026-01-01T00:00:00.000+00:00", participant="P1", session="s", role="student", game="three-objects", seed=0,
+    candidates=[["blue", "sphere"], ["red", "sphere"]], words=["blue", "sphere", "red"], target=0, max_rounds=1,
+    agent="exact", version="0.1.0", variant="depth 3", round=1, messages=["blue"], answer=0, correct=True,
+    reaction_time_ms=900, belief_before=[0.5, 0.5], belief_after=[1.0, 0.0], teacher_estimate=[0.5, 0.5],
+    values=[1.0, 0.5, None],
 )  # fmt: skip
 
 
 @pytest.fixture
 def good(tmp_path: Path) -> bytes:
     study = Study(tmp_path / "good.sqlite")
-    study.keep(GOOD)
+    study.record(GOOD)
     study.close()
-    assert decisions(tmp_path / "good.sqlite") == [GOOD]
+    assert read_decisions(tmp_path / "good.sqlite") == [GOOD]
     return (tmp_path / "good.sqlite").read_bytes()
 
 
 def read(kind: str, path: Path, out: Path) -> bool:
-    """Whether its decisions can be told as tables and as arrays for a fit."""
+    """Whether its decisions can be written as tables and as arrays for a fit."""
     content = path.read_bytes()
 
-    def told() -> None:
-        made = decisions(path)
-        assert all(consistent(one) for one in made)
-        export(made, [], out)
-        if useful := [one for one in made if explained_by_fit(one)]:
-            choices_of(useful)
+    def convert() -> None:
+        decisions = read_decisions(path)
+        assert all(is_consistent(one) for one in decisions)
+        write_tables(decisions, [], out)
+        if fitted := [one for one in decisions if is_fitted(one)]:
+            decision_arrays(fitted)
 
-    sentence = case(kind, told)
+    sentence = case(kind, convert)
     assert path.read_bytes() == content
     if sentence is not None:
         assert_sentence(sentence)
@@ -58,7 +60,8 @@ def test_studies_with_bytes_changed(tmp_path: Path, good: bytes):
 
 
 @given(
-    changes=st.dictionaries(st.sampled_from(COLUMNS), JSON | NUMBERS | TEXT, min_size=1, max_size=2), raw=st.booleans()
+    changes=st.dictionaries(st.sampled_from(list(COLUMNS)), JSON | NUMBERS | TEXT, min_size=1, max_size=2),
+    raw=st.booleans(),
 )
 @fuzz("decisions")
 def test_decisions_of_any_values(tmp_path: Path, good: bytes, changes: dict, raw: bool):
@@ -67,13 +70,13 @@ def test_decisions_of_any_values(tmp_path: Path, good: bytes, changes: dict, raw
         beside.unlink()
     path.write_bytes(good)
     cells = [
-        json.dumps(value) if (name in AS_JSON and not raw) or isinstance(value, list | dict) else value
+        json.dumps(value) if (name in JSON_FIELDS and not raw) or isinstance(value, list | dict) else value
         for name, value in changes.items()
     ]
     cells = [cell if not isinstance(cell, int) or abs(cell) < 2**63 else float(cell) for cell in cells]
     cells = [cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in cells]
     file = sqlite3.connect(path)
-    columns = ", ".join(f'"{name}" = ?' for name in changes)
+    columns = ", ".join(f'"{COLUMNS[name]}" = ?' for name in changes)
     file.execute(f"UPDATE decisions SET {columns}", cells)
     file.commit()
     file.execute("PRAGMA wal_checkpoint(TRUNCATE)")

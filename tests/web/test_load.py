@@ -2,10 +2,10 @@
 
 import asyncio
 
-from load import Load, measured
+from load import Load, measure_load
 
 
 def test_twenty_players_at_once_are_all_answered(server: str):
-    found = asyncio.run(measured(Load(address=server, players=20, seconds=3.0, pause=0.3)))
-    assert found["problems"] == 0
-    assert found["questions"] >= 60  # each has time for a game of three questions, however slow the machine
+    figures = asyncio.run(measure_load(Load(url=server, players=20, seconds=3.0, pause=0.3)))
+    assert figures["errors"] == 0
+    assert figures["requests"] >= 60  # each has time for a game of three requests, however slow the machine

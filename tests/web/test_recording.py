@@ -1,4 +1,4 @@
-"""Decisions of people who agreed, through a real server: none that was answered is lost, whoever plays or kills."""
+"""Decisions of people who agreed, through a real server: none that was acknowledged is lost, even if it is killed."""
 
 import json
 import os
@@ -13,34 +13,35 @@ import httpx
 import pytest
 
 from implicature.cli.main import main
-from implicature.cli.study import fits
-from implicature.web.storage import decisions
+from implicature.web.analysis import fit_participants
+from implicature.web.storage import Study, read_decisions
 
-ADDRESS = {"game": "three-objects", "tricky": True, "step": 1}
-
-
-def person(code: str, session: str = "one") -> dict:
-    return {"consent": True, "participant": code, "session": session, "milliseconds": 1234}
+SETTINGS = {"game": "three-objects", "pragmatic_only": True, "variant": 1}
 
 
-def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_under_way(tmp_path: Path, serving):
+def participant(code: str, session: str = "one") -> dict:
+    return {"consent": True, "code": code, "session": session, "reaction_time_ms": 1234}
+
+
+def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_in_progress(tmp_path: Path, serving):
     """Both play as fast as they can until the server is killed outright in the middle of it."""
     file = tmp_path / "study.sqlite"
     answered = {"anna": 0, "ben": 0}
     with serving("--record", str(file)) as (page, process):
 
-        def plays(code: str) -> None:
+        def play(code: str) -> None:
             with httpx.Client(base_url=page, timeout=60) as client:
                 while True:
-                    question = {"address": {**ADDRESS, "seed": answered[code]}, "answer": 0, "person": person(code)}
+                    settings = {**SETTINGS, "seed": answered[code]}
+                    turn = {"settings": settings, "answer": 0, "participant": participant(code)}
                     try:
-                        told = client.post("api/student", json=question)
+                        response = client.post("api/student", json=turn)
                     except httpx.HTTPError:
                         return
-                    assert told.json()["recorded"] is True
+                    assert response.json()["recorded"] is True
                     answered[code] += 1
 
-        players = [threading.Thread(target=plays, args=(code,)) for code in answered]
+        players = [threading.Thread(target=play, args=(code,)) for code in answered]
         for player in players:
             player.start()
         while min(answered.values()) < 20 and all(player.is_alive() for player in players):
@@ -49,60 +50,60 @@ def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_under_
         for player in players:
             player.join()
     assert min(answered.values()) >= 20
-    kept = decisions(file)
+    recorded = read_decisions(file)
     for code, number in answered.items():
-        mine = [one for one in kept if one.participant == code]
-        assert [one.seed for one in mine] == list(range(len(mine)))
-        assert number <= len(mine) <= number + 1
-    # The file is whole, and the next server goes on with it.
+        own = [one for one in recorded if one.participant == code]
+        assert [one.seed for one in own] == list(range(len(own)))
+        assert number <= len(own) <= number + 1
+    # The file is intact, and the next server goes on with it.
     with serving("--record", str(file)) as (page, _):
-        question = {"address": {**ADDRESS, "rounds": 2}, "answer": "wait", "person": person("anna", "two")}
-        told = httpx.post(f"{page}api/student", json=question, timeout=60).json()
-        assert told["recorded"] is True
-        unasked = httpx.post(f"{page}api/student", json={"address": ADDRESS, "answer": 0}, timeout=60).json()
-        assert unasked["recorded"] is False
-    again = decisions(file)
-    assert len(again) == len(kept) + 1
-    assert (again[-1].session, again[-1].answer, again[-1].right) == ("two", None, None)
+        settings, anna = {**SETTINGS, "rounds": 2}, participant("anna", "two")
+        turn = {"settings": settings, "answer": "wait", "participant": anna}
+        state = httpx.post(f"{page}api/student", json=turn, timeout=60).json()
+        assert state["recorded"] is True
+        anonymous = httpx.post(f"{page}api/student", json={"settings": SETTINGS, "answer": 0}, timeout=60).json()
+        assert anonymous["recorded"] is False
+    again = read_decisions(file)
+    assert len(again) == len(recorded) + 1
+    assert (again[-1].session, again[-1].answer, again[-1].correct) == ("two", None, None)
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Path:
-    """A study of one person who played both roles, kept by the page's own host."""
-    from implicature.web import questions as q
-    from implicature.web.sessions import Host
-    from implicature.web.storage import Study
+def study_file(tmp_path: Path) -> Path:
+    """A study of one person who played both roles."""
+    from implicature.web.schemas import GameSettings, Participant, StudentTurn, TeacherTurn
+    from implicature.web.sessions import GameSessions
 
     file = tmp_path / "study.sqlite"
-    kept = Study(file)
-    host = Host(None, kept)
-    who = q.Person.model_validate(person("P07"))
+    study = Study(file)
+    sessions = GameSessions(None, study=study)
+    person = Participant.model_validate(participant("P07"))
     for seed in range(6):
-        address = q.Address.model_validate({**ADDRESS, "seed": seed})
-        target = host.watch(address).target
+        settings = GameSettings.model_validate({**SETTINGS, "seed": seed})
+        target = sessions.watch(settings).target
         assert target is not None
-        host.student(q.Heard(address=address, answer=target, person=who))
-        host.teacher(q.Said(address=address, words=[0], person=who))
-    kept.close()
+        sessions.student_turn(StudentTurn(settings=settings, answer=target, participant=person))
+        sessions.teacher_turn(TeacherTurn(settings=settings, messages=[0], participant=person))
+    study.close()
     return file
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+def run_study(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     monkeypatch.setattr(sys, "argv", ["implicature", "study", *arguments])
     main()
 
 
 def test_a_study_is_exported_as_tidy_tables_with_fits(
-    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    study_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    out = study.parent / "out"
-    run(monkeypatch, str(study), "--csv", str(out), "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["decisions"] == 12
-    assert [row["role"] for row in told["participants"]] == ["student", "teacher", "both"]
+    out = study_file.parent / "out"
+    run_study(monkeypatch, str(study_file), "--csv", str(out), "--json")
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["decisions"] == 12
+    assert [fit["role"] for fit in printed["participants"]] == ["student", "teacher", "both"]
     # Six times right where a literal student tosses a coin: (1/2)^6 is less likely than any depth from 1 on.
-    student = told["participants"][0]
-    assert (student["depth"], student["right"], student["decisions"]) == (1, 1.0, 6)
+    student = printed["participants"][0]
+    assert (student["depth"], student["accuracy"], student["decisions"]) == (1, 1.0, 6)
     rows = {file.stem: file.read_text().splitlines() for file in out.iterdir()}
     assert {name: len(lines) - 1 for name, lines in rows.items()} == {
         "decisions": 12,
@@ -110,17 +111,47 @@ def test_a_study_is_exported_as_tidy_tables_with_fits(
         "values": 12 * 4,
         "participants": 3,
     }
-    assert rows["decisions"][0].startswith("decision,at,participant,session,role,game,seed,target,")
+    assert rows["decisions"][0] == (
+        "decision,time,participant,session,role,game,seed,target,max_rounds,agent,version,variant,round,answer,correct,"
+        "reaction_time_ms,message,messages,candidates"
+    )
+    assert rows["beliefs"][0] == "decision,candidate,attributes,is_target,belief_before,belief_after,teacher_estimate"
+    assert rows["values"][0] == "decision,message,value,sent"
     assert "P07,one,student,three-objects," in rows["decisions"][1]
     assert ",1234," in rows["decisions"][1]
-    run(monkeypatch, str(study))
+    run_study(monkeypatch, str(study_file))
     assert "P07" in capsys.readouterr().out
 
 
-def test_waiting_is_kept_but_not_fitted(study: Path):
-    kept = decisions(study)
-    waited = [replace(one, participant="P08", answer=None, right=None) for one in kept if one.role == "student"]
-    assert fits(waited, quiet=True) == []
+def test_waiting_is_recorded_but_not_fitted(study_file: Path):
+    answers = [one for one in read_decisions(study_file) if one.role == "student"]
+    waits = [replace(one, participant="P08", answer=None, correct=None) for one in answers]
+    assert fit_participants(waits, quiet=True) == []
+
+
+def test_a_study_of_the_first_version_still_opens(tmp_path: Path):
+    """Columns as that version created them; the last row is what it recorded."""
+    with sqlite3.connect(tmp_path / "old.sqlite") as file:
+        file.execute("PRAGMA application_id = 1229803596")
+        file.execute("PRAGMA user_version = 1")
+        file.execute(
+            "CREATE TABLE decisions (id INTEGER PRIMARY KEY, at TEXT, participant TEXT, session TEXT, role TEXT, "
+            "game TEXT, seed INTEGER, candidates TEXT, words TEXT, target INTEGER, rounds INTEGER, agent TEXT, "
+            'version TEXT, step TEXT, round INTEGER, said TEXT, answer INTEGER, "right" INTEGER, milliseconds INTEGER, '
+            'before TEXT, after TEXT, estimate TEXT, "values" TEXT)'
+        )
+        file.execute(
+            "INSERT INTO decisions VALUES (1, '2026-01-01T00:00:00.000+00:00', 'P1', 's', 'student', 'three-objects', "
+            """0, '[["blue", "sphere"], ["red", "sphere"]]', '["blue", "sphere", "red"]', 0, 1, 'exact', '0.1.0', """
+            """'depth 3', 1, '["blue"]', 0, 1, 900, '[0.5, 0.5]', '[1.0, 0.0]', '[0.5, 0.5]', '[1.0, 0.5, null]')"""
+        )
+    (decision,) = read_decisions(tmp_path / "old.sqlite")
+    assert (decision.variant, decision.messages, decision.correct) == ("depth 3", ["blue"], True)
+    assert (decision.reaction_time_ms, decision.belief_after) == (900, [1.0, 0.0])
+    study = Study(tmp_path / "old.sqlite")
+    study.record(replace(decision, answer=None, correct=None))
+    study.close()
+    assert [one.answer for one in read_decisions(tmp_path / "old.sqlite")] == [0, None]
 
 
 def test_a_file_that_is_no_study_is_one_sentence(
@@ -130,14 +161,14 @@ def test_a_file_that_is_no_study_is_one_sentence(
     with sqlite3.connect(other) as file:
         file.execute("CREATE TABLE accounts (id INTEGER)")
     text.write_text("not a database, but long enough to be looked at " * 40)
-    for path, sentence in [
+    for path, message in [
         (tmp_path / "none.sqlite", "does not exist"),
-        (other, "is a database of something else"),
-        (text, "cannot be used as a study's file"),
+        (other, "is a database of another application"),
+        (text, "cannot be used as a study file"),
     ]:
         with pytest.raises(SystemExit) as end:
-            run(monkeypatch, str(path))
+            run_study(monkeypatch, str(path))
         assert end.value.code == 2
-        said = capsys.readouterr().err
-        assert sentence in said
-        assert said.count("\n") == 1
+        printed = capsys.readouterr().err
+        assert message in printed
+        assert printed.count("\n") == 1

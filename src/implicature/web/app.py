@@ -1,131 +1,143 @@
-"""The page and its few questions. The server keeps nothing about a game but recorded decisions."""
+"""The page and its API. The server keeps nothing about a game but recorded decisions."""
 
 import sqlite3
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import FastAPI, Request, Response
-from fastapi import Path as InPath
+from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from implicature import __version__
-from implicature.web import schemas as q
-from implicature.web.dealing import MOST_ROUNDS
-from implicature.web.images import png
-from implicature.web.security import LOOPBACK, Guard
-from implicature.web.sessions import Host
+from implicature.web import schemas
+from implicature.web.dealing import MAX_ROUNDS
+from implicature.web.images import encode_png
+from implicature.web.security import LOOPBACK_HOSTS, SecurityMiddleware
+from implicature.web.sessions import GameSessions
 from implicature.web.storage import Study
 
-PAGE = Path(__file__).with_name("static")
+STATIC = Path(__file__).with_name("static")
 CONSENT = (
-    "This game is part of a study. If you agree, your participant code, what you choose, how long you take and what "
-    "the agents think meanwhile are kept on the researcher's computer. You may stop at any time."
+    "This game is part of a study. If you agree, your participant code, your choices, how long you take and what the "
+    "agents compute meanwhile are kept on the researcher's computer. You may stop at any time."
 )
-PROBLEMS: dict[int | str, dict] = {
-    code: {"model": q.Problem} for code in (400, 403, 404, 405, 413, 414, 415, 422, 429, 503)
+ERRORS: dict[int | str, dict] = {
+    status: {"model": schemas.ErrorMessage} for status in (400, 403, 404, 405, 413, 414, 415, 422, 429, 503)
 }
+IMAGE_RESPONSE: dict[int | str, dict] = {200: {"content": {"image/png": {}}, "description": "An image of the instance"}}
 
 
-def sentence_of(problem: RequestValidationError) -> str:
-    """Where in the question it is, and what is wrong with it."""
-    first = problem.errors()[0]
-    where = " ".join(str(part) for part in first["loc"] if part != "body") or "The question"
-    return f"{where}: {first['msg']}."
+def error_response(message: str, status: int) -> JSONResponse:
+    return JSONResponse({"message": message}, status)
 
 
-def new_app(
+def validation_message(error: RequestValidationError) -> str:
+    """Where in the request the error is, and what it is."""
+    first = error.errors()[0]
+    field = " ".join(str(part) for part in first["loc"] if part != "body") or "The request"
+    return f"{field}: {first['msg']}."
+
+
+def create_app(
     run: Path | None = None,
+    players: tuple[str, str] | None = None,
     study: Study | None = None,
     consent: str = CONSENT,
-    hosts: frozenset[str] | None = LOOPBACK,
-    both: tuple[str, str] | None = None,
+    allowed_hosts: frozenset[str] | None = LOOPBACK_HOSTS,
 ) -> FastAPI:
-    host = Host(run, study, both)
+    """The page with the agents of a run and of two named players, beside those that are always there."""
     app = FastAPI(
         title="implicature play", version=__version__, docs_url=None, redoc_url=None,
-        openapi_url="/api/openapi.json", responses=PROBLEMS,
+        openapi_url="/api/openapi.json", responses=ERRORS,
     )  # fmt: skip
-    app.add_middleware(Guard, hosts=hosts)
-    app.state.host = host
+    app.add_middleware(SecurityMiddleware, allowed_hosts=allowed_hosts)
+    app.state.sessions = GameSessions(run, players, study)
+    add_error_handlers(app)
+    add_routes(app, app.state.sessions, None if study is None else consent)
+    app.mount("/", StaticFiles(directory=STATIC, html=True))
+    return app
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Every error is one sentence in JSON."""
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, problem: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"sentence": sentence_of(problem)}, 422)
+    async def invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:
+        return error_response(validation_message(error), 422)
 
     @app.exception_handler(ValueError)
-    async def wrong(_: Request, problem: ValueError) -> JSONResponse:
-        return JSONResponse({"sentence": str(problem)}, 422)
+    async def invalid_value(_: Request, error: ValueError) -> JSONResponse:
+        return error_response(str(error), 422)
 
     @app.exception_handler(sqlite3.Error)
-    async def not_kept(_: Request, problem: sqlite3.Error) -> JSONResponse:
-        sentence = f"Your choice could not be recorded ({problem}): tell the researcher, then try again."
-        return JSONResponse({"sentence": sentence}, 503)
+    async def not_recorded(_: Request, error: sqlite3.Error) -> JSONResponse:
+        message = f"Your choice could not be recorded ({error}): tell the researcher, then try again."
+        return error_response(message, 503)
 
     @app.exception_handler(HTTPException)
-    async def missing(_: Request, problem: HTTPException) -> JSONResponse:
-        return JSONResponse({"sentence": f"{problem.detail}."}, problem.status_code, problem.headers)
+    async def http_error(_: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"message": f"{error.detail}."}, error.status_code, error.headers)
 
+
+def about_server(sessions: GameSessions, consent: str | None) -> schemas.About:
+    games = [
+        schemas.GameInfo(
+            name=game.name, title=game.title, kind=game.kind, words=list(game.space.attributes),
+            candidates=game.candidates, max_candidates=game.max_candidates, images=game.space.images is not None,
+        )
+        for game in sessions.games.values()
+    ]  # fmt: skip
+    agents = [
+        schemas.AgentInfo(
+            name=agent.name, title=agent.title, variants=list(agent.variants), variant=agent.default_variant,
+            games=list(agent.games), grounded=agent.grounded,
+        )
+        for agent in sessions.agents.values()
+    ]  # fmt: skip
+    return schemas.About(version=__version__, games=games, agents=agents, max_rounds=MAX_ROUNDS, consent=consent)
+
+
+def add_routes(app: FastAPI, sessions: GameSessions, consent: str | None) -> None:
     @app.get("/api/about")
-    def about() -> q.About:
-        """What can be played, with whom, and whether decisions are recorded."""
-        games = [
-            q.Game(
-                name=game.name, title=game.title, kind=game.kind, words=list(game.space.attributes),
-                candidates=game.candidates, most=game.most, pictures=game.space.pictures is not None,
-            )
-            for game in host.games.values()
-        ]  # fmt: skip
-        agents = [
-            q.Agent(
-                name=player.name, title=player.title, steps=list(player.steps), step=player.step,
-                games=list(player.games), grounded=player.grounded,
-            )
-            for player in host.players.values()
-        ]  # fmt: skip
-        return q.About(
-            version=__version__, games=games, agents=agents, rounds=MOST_ROUNDS,
-            consent=None if study is None else consent,
-        )  # fmt: skip
+    def about() -> schemas.About:
+        """The games, the agents, and whether decisions are recorded."""
+        return about_server(sessions, consent)
 
     @app.post("/api/game")
-    def game(address: q.Address) -> q.Board:
-        """The candidates of an address."""
-        return host.board(address)
+    def game(settings: schemas.GameSettings) -> schemas.PublicGame:
+        """The candidates of a game."""
+        return sessions.show_game(settings)
 
     @app.post("/api/student")
-    def student(heard: q.Heard) -> q.Outcome:
+    def student(turn: schemas.StudentTurn) -> schemas.GameState:
         """A person is the student."""
-        return host.student(heard)
+        return sessions.student_turn(turn)
 
     @app.post("/api/teacher")
-    def teacher(said: q.Said) -> q.Outcome:
+    def teacher(turn: schemas.TeacherTurn) -> schemas.GameState:
         """A person is the teacher."""
-        return host.teacher(said)
+        return sessions.teacher_turn(turn)
 
     @app.post("/api/watch")
-    def watch(address: q.Address) -> q.Outcome:
-        """Two agents play each other."""
-        return host.watch(address)
+    def watch(settings: schemas.GameSettings) -> schemas.GameState:
+        """Two agents play with each other."""
+        return sessions.watch(settings)
 
     @app.post("/api/candidates")
-    def candidates(typed: q.Typed) -> q.Instances:
+    def candidates(request: schemas.CandidateText) -> schemas.CandidateInstances:
         """Candidates that a person has typed, as instances."""
-        return host.typed(typed)
+        return sessions.parse_candidates(request)
 
-    picture: dict[int | str, dict] = {200: {"content": {"image/png": {}}, "description": "A picture of the instance"}}
-
-    @app.get("/api/picture/{game}/{instance}.png", response_class=Response, responses=picture)
-    def pictured(
-        game: Annotated[str, InPath(max_length=64)], instance: Annotated[int, InPath(ge=0, le=1_000_000)]
+    @app.get("/api/image/{game}/{instance}.png", response_class=Response, responses=IMAGE_RESPONSE)
+    def image(
+        game: Annotated[str, PathParameter(max_length=64)],
+        instance: Annotated[int, PathParameter(ge=0, le=1_000_000)],
     ) -> Response:
-        """How an instance of a game looks, where it has a picture."""
-        space = host.games[game].space if game in host.games else None
-        if space is None or space.pictures is None or instance >= space.instances:
-            raise HTTPException(404, "There is no such picture")
-        return Response(png(space, instance), media_type="image/png", headers={"cache-control": "max-age=86400"})
-
-    app.mount("/", StaticFiles(directory=PAGE, html=True))
-    return app
+        """An image of an instance, where it has one."""
+        space = sessions.games[game].space if game in sessions.games else None
+        if space is None or space.images is None or instance >= space.instances:
+            raise HTTPException(404, "There is no such image")
+        return Response(encode_png(space, instance), media_type="image/png", headers={"cache-control": "max-age=86400"})

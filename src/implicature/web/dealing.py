@@ -1,4 +1,4 @@
-"""Which games can be played on the page, and how an address becomes one: all that is dealt is a function of it."""
+"""Which games can be played on the page, and how one is dealt: a dealt game is a function of the page's URL."""
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -10,33 +10,38 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from implicature.agents.exact import Recursion
+from implicature.agents.exact import ExactModel
 from implicature.agents.rsa import greedy_accuracy
-from implicature.explain.model import read
-from implicature.games.sampling import GAMES, SPLITS, split_of
+from implicature.games.parsing import parse_candidates
+from implicature.games.registry import GAMES
+from implicature.games.splits import SPLITS, split_of
 from implicature.spaces import SPACES, Space
-from implicature.spaces.space import space_of_sets
+from implicature.spaces.space import space_from_sets
 
-MOST_CANDIDATES = 12
-MOST_ROUNDS = 4
+MAX_CANDIDATES = 12
+MAX_ROUNDS = 4
 MESSAGE_COST = 0.1
-"""In games of several rounds; a single word is free."""
-LITERAL, EXACT = 0, 10
-"""The depths of the players that people are compared with."""
-WORDS = 32
-"""Games are padded to MOST_CANDIDATES candidates and a multiple of so many words, so that they share a program."""
-DRAWS = 16
-"""Sets of candidates that a game is chosen from, of so many times as many that are drawn."""
-MORE = 16
-HARD, EASY = 0.51, 0.9
-"""A game takes reading between the lines if a literal pair finds its target at most so often, an exact one at least."""
+"""In games of several rounds; a single message is free."""
+LITERAL_DEPTH, EXACT_DEPTH = 0, 10
+"""The depths of the two pairs that people are compared with."""
+WORD_PADDING = 32
+"""Games are padded to MAX_CANDIDATES candidates and a multiple of this many words, so that they share a program."""
+N_CANDIDATE_SETS = 16
+"""Candidate sets that a game is picked from."""
+OVERSAMPLING = 16
+"""So many times as many are drawn, since most are not test games."""
+MAX_ENUMERATED = 10_000
+"""Spaces with at most this many candidate sets are too small to be split; all of their games are used."""
+MAX_LITERAL_ACCURACY, MIN_EXACT_ACCURACY = 0.51, 0.9
+"""A game needs pragmatic inference if a literal pair finds its target at most this often, and an exact pair at least
+this often."""
 
 Kind = Literal["numbers", "objects", "words"]
 
 
 @dataclass(frozen=True, eq=False)
-class Playable:
-    """A space to play in and how many candidates are usual."""
+class PlayableGame:
+    """A space to play in, and the default number of candidates."""
 
     name: str
     title: str
@@ -45,37 +50,34 @@ class Playable:
     space: Space
     candidates: int
     share: bool = True
-    """Whether the literal student of exact agents minds how much else she could have said."""
+    """How the recursion of exact agents starts, see `ExactModel`."""
 
     @property
-    def most(self) -> int:
-        return min(MOST_CANDIDATES, self.space.instances)
+    def max_candidates(self) -> int:
+        return min(MAX_CANDIDATES, self.space.instances)
 
-    def called(self, instance: int) -> str:
-        """An instance as a sentence speaks of it."""
-        if self.space.labels is not None:
-            return self.space.labels[instance]
-        names = self.space.names(instance)
-        if self.kind == "objects":
-            colour, shape, size, place = names
-            return f"the {size} {place} {colour} {shape}"
+    def describe(self, instance: int) -> str:
+        """An instance as a sentence mentions it."""
+        if self.kind == "objects" and self.space.labels is None:
+            colour, shape, size, position = self.space.names(instance)
+            return f"the {size} {position} {colour} {shape}"
         return self.space.label(instance)
 
 
 @dataclass(frozen=True)
-class Deal:
-    """One game: which instances, in the order that people see them, and which of them is meant."""
+class DealtGame:
+    """One game: its candidates, in the order that people see them, and the target's position among them."""
 
     game: str
     instances: tuple[int, ...]
     target: int
     seed: int
     rounds: int
-    found: tuple[float, float] | None = None
+    accuracy: tuple[float, float] | None = None
     """How often a literal and an exact pair find the target in one round, where that is known already."""
 
     @property
-    def cost(self) -> float:
+    def message_cost(self) -> float:
         return MESSAGE_COST if self.rounds > 1 else 0.0
 
 
@@ -88,128 +90,148 @@ TITLES = {
 
 
 @cache
-def playables() -> dict[str, Playable]:
-    """The paper's four games and the two that explain the idea."""
-    found: dict[str, Playable] = {}
+def playable_games() -> dict[str, PlayableGame]:
+    """The paper's four games and two textbook examples."""
+    games: dict[str, PlayableGame] = {}
     for name, (space, candidates) in GAMES.items():
         kind: Kind = "objects" if space == "objects" else "numbers"
-        found[name] = Playable(name, TITLES.get(name, name), kind, SPACES[space](), candidates)
-    boys = space_of_sets("some-all", [["some"], ["some", "all"]])
-    boys = Space(boys.name, boys.attributes, boys.table, None, ("two of the four boys", "all four boys"))
-    three = space_of_sets("three-objects", [["blue", "sphere"], ["red", "sphere"], ["blue", "cone"]])
-    called = tuple(f"the {name}" for name in ("blue sphere", "red sphere", "blue cone"))
-    three = Space(three.name, three.attributes, three.table, None, called)
-    found["some-all"] = Playable("some-all", "Some or all", "words", boys, 2, share=False)
-    found["three-objects"] = Playable("three-objects", "Three objects", "objects", three, 3)
-    return found
+        games[name] = PlayableGame(name, TITLES.get(name, name), kind, SPACES[space](), candidates)
+    some_all = labelled_space("some-all", {"two of the four boys": ["some"], "all four boys": ["some", "all"]})
+    objects = [["blue", "sphere"], ["red", "sphere"], ["blue", "cone"]]
+    three = labelled_space("three-objects", {f"the {' '.join(names)}": names for names in objects})
+    games["some-all"] = PlayableGame("some-all", "Some or all", "words", some_all, 2, share=False)
+    games["three-objects"] = PlayableGame("three-objects", "Three objects", "objects", three, 3)
+    return games
+
+
+def labelled_space(name: str, instances: dict[str, list[str]]) -> Space:
+    space = space_from_sets(name, list(instances.values()))
+    return Space(name, space.attributes, space.table, labels=tuple(instances))
 
 
 @cache
-def padded(game: Playable) -> Bool[np.ndarray, "instances words"]:
-    """The space's table with words that are true of nobody, and a last instance that nothing is true of."""
-    return np.pad(game.space.table, ((0, 1), (0, -game.space.table.shape[1] % WORDS)))
+def padded_lexicon(game: PlayableGame) -> Bool[np.ndarray, "instances words"]:
+    """The space's table, padded with words that are true of nothing and a last, blank instance."""
+    return np.pad(game.space.table, ((0, 1), (0, -game.space.table.shape[1] % WORD_PADDING)))
 
 
-def filled(instances: Int[np.ndarray, "*games candidates"], blank: int) -> Int[np.ndarray, "*games room"]:
-    """Candidates and as many blanks as there is room for."""
-    missing = [(0, 0)] * (instances.ndim - 1) + [(0, MOST_CANDIDATES - instances.shape[-1])]
+def pad_candidates(
+    instances: Int[np.ndarray, "*games candidates"], blank: int
+) -> Int[np.ndarray, "*games max_candidates"]:
+    missing = [(0, 0)] * (instances.ndim - 1) + [(0, MAX_CANDIDATES - instances.shape[-1])]
     return np.pad(instances, missing, constant_values=blank)
 
 
-def undecided(candidates: int, room: int) -> Float[np.ndarray, " room"]:
-    """A belief without a preference, in the candidates that there are."""
-    return np.where(np.arange(room) < candidates, np.float32(1 / candidates), np.float32(0))
+def uniform_prior(candidates: int, size: int) -> Float[np.ndarray, " size"]:
+    """Uniform over the candidates, 0 for padding."""
+    return np.where(np.arange(size) < candidates, np.float32(1 / candidates), np.float32(0))
 
 
 @jax.jit
-def by_depth(
-    truth: Bool[Array, "games room words"], prior: Float[Array, " room"], share: Bool[Array, ""]
-) -> list[Float[Array, "games room"]]:
-    """How often each candidate is found in one round by a literal pair and by an exact one."""
+def accuracy_by_depth(
+    lexicon: Bool[Array, "games candidates words"], prior: Float[Array, " candidates"], share: Bool[Array, ""]
+) -> list[Float[Array, "games candidates"]]:
+    """How often a literal and an exact pair find each candidate in one round."""
 
-    def found(truth: Bool[Array, "room words"], depth: int) -> Float[Array, " room"]:
-        belief = Recursion(jnp.asarray(depth), share=share).tables(truth, prior)[1]
-        return greedy_accuracy(truth, belief, belief)
+    def accuracy(lexicon: Bool[Array, "candidates words"], depth: int) -> Float[Array, " candidates"]:
+        belief = ExactModel(jnp.asarray(depth), share=share).tables(lexicon, prior)[1]
+        return greedy_accuracy(lexicon, belief, belief)
 
-    return [jax.vmap(found, (0, None))(truth, depth) for depth in (LITERAL, EXACT)]
-
-
-def chances(game: Playable, draws: Int[np.ndarray, "games candidates"]) -> list[Float[np.ndarray, "games candidates"]]:
-    """The same for any number of games."""
-    games, candidates = draws.shape
-    rows = np.resize(filled(draws, game.space.instances), (DRAWS, MOST_CANDIDATES))
-    truth, prior = padded(game)[rows], undecided(candidates, MOST_CANDIDATES)
-    both = jax.device_get(by_depth(truth, prior, np.asarray(game.share)))
-    return [chance[:games, :candidates] for chance in both]
+    return [jax.vmap(accuracy, (0, None))(lexicon, depth) for depth in (LITERAL_DEPTH, EXACT_DEPTH)]
 
 
-splits = jax.jit(jax.vmap(split_of, (0, None)), static_argnums=1)
+def one_round_accuracy(
+    game: PlayableGame, candidate_sets: Int[np.ndarray, "games candidates"]
+) -> list[Float[np.ndarray, "games candidates"]]:
+    """The same for up to N_CANDIDATE_SETS games, padded to share one program."""
+    games, candidates = candidate_sets.shape
+    rows = np.resize(pad_candidates(candidate_sets, game.space.instances), (N_CANDIDATE_SETS, MAX_CANDIDATES))
+    lexicon, prior = padded_lexicon(game)[rows], uniform_prior(candidates, MAX_CANDIDATES)
+    accuracies = jax.device_get(accuracy_by_depth(lexicon, prior, np.asarray(game.share)))
+    return [accuracy[:games, :candidates] for accuracy in accuracies]
 
 
-def check_instances(playable: Playable, instances: tuple[int, ...]) -> None:
-    number = playable.space.instances
+splits_of = jax.jit(jax.vmap(split_of, (0, None)), static_argnums=1)
+
+
+def check_instances(game: PlayableGame, instances: tuple[int, ...]) -> None:
+    number = game.space.instances
     if outside := [i for i in instances if not 0 <= i < number]:
-        raise ValueError(f"There is no instance {outside[0]} in {playable.title}: they are numbered 0 to {number - 1}.")
+        raise ValueError(f"There is no instance {outside[0]} in {game.title}: they are numbered 0 to {number - 1}.")
     if len(set(instances)) < len(instances):
-        raise ValueError("The same candidate stands there twice: candidates must differ.")
+        raise ValueError("The same candidate is given twice: candidates must differ.")
 
 
 @lru_cache(maxsize=4096)
-def deal(
-    playable: Playable, candidates: int | None, instances: tuple[int, ...] | None, seed: int, tricky: bool, rounds: int
-) -> Deal:
-    """The game of an address: candidates given, or drawn from games that no pair was trained with; and a target, in
-    tricky games one that a literal pair often misses where there is one such."""
-    number = playable.candidates if candidates is None else candidates
-    if not 2 <= number <= playable.most:
-        raise ValueError(f"{number} candidates are not between 2 and {playable.most}: ask for so many.")
+def deal_game(
+    game: PlayableGame,
+    candidates: int | None,
+    instances: tuple[int, ...] | None,
+    seed: int,
+    pragmatic_only: bool,
+    rounds: int,
+) -> DealtGame:
+    """Given candidates, or candidates drawn from games that no pair was trained on; and a target, with `pragmatic_only`
+    one that takes pragmatic inference where there is one."""
+    number = game.candidates if candidates is None else candidates
+    if not 2 <= number <= game.max_candidates:
+        raise ValueError(
+            f"{number} candidates are not between 2 and {game.max_candidates}: ask for a number in that range."
+        )
     random = np.random.default_rng([seed, number])
     if instances is not None:
-        check_instances(playable, instances)
-        draws = np.array([instances])
+        check_instances(game, instances)
+        candidate_sets = np.array([instances])
     else:
-        draws = drawn(random, playable.space.instances, number)
-    row, target, found = 0, int(random.integers(draws.shape[1])), None
-    if tricky:
-        row, target, found = telling(playable, draws, random)
-    return Deal(playable.name, tuple(int(i) for i in draws[row]), target, seed, rounds, found)
+        candidate_sets = draw_candidate_sets(random, game.space.instances, number)
+    row, target, accuracy = 0, int(random.integers(candidate_sets.shape[1])), None
+    if pragmatic_only:
+        row, target, accuracy = pick_pragmatic(game, candidate_sets, random)
+    return DealtGame(game.name, tuple(int(i) for i in candidate_sets[row]), target, seed, rounds, accuracy)
 
 
-def drawn(random: np.random.Generator, instances: int, number: int) -> Int[np.ndarray, "draws candidates"]:
-    """Sets of candidates; in a large space only those that no pair was trained with."""
-    if comb(instances, number) <= 10_000:
-        return random.random((DRAWS, instances)).argsort(axis=1)[:, :number]
-    every = random.integers(instances, size=(DRAWS * MORE, number))
-    in_order = np.sort(every, axis=1)
-    held_out = np.asarray(splits(every, 0)) == SPLITS.index("test")
-    fine = held_out & (in_order[:, 1:] != in_order[:, :-1]).all(axis=1)
-    return every[fine][:DRAWS] if fine.any() else drawn(random, instances, number)
+def draw_candidate_sets(
+    random: np.random.Generator, instances: int, number: int
+) -> Int[np.ndarray, "games candidates"]:
+    """Candidate sets; in a large space only those of the test split."""
+    if comb(instances, number) <= MAX_ENUMERATED:
+        return random.random((N_CANDIDATE_SETS, instances)).argsort(axis=1)[:, :number]
+    drawn = random.integers(instances, size=(N_CANDIDATE_SETS * OVERSAMPLING, number))
+    ordered = np.sort(drawn, axis=1)
+    held_out = np.asarray(splits_of(drawn, 0)) == SPLITS.index("test")
+    valid = held_out & (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
+    return drawn[valid][:N_CANDIDATE_SETS] if valid.any() else draw_candidate_sets(random, instances, number)
 
 
-def telling(playable: Playable, draws: np.ndarray, random: np.random.Generator) -> tuple[int, int, tuple[float, float]]:
-    """The first of the drawn games, and a target in it, that need reading between the lines; else the nearest to it."""
-    literal, exact = chances(playable, draws)
-    fits = (literal <= HARD) & (exact >= EASY)
-    if not fits.any():
+def pick_pragmatic(
+    game: PlayableGame, candidate_sets: Int[np.ndarray, "games candidates"], random: np.random.Generator
+) -> tuple[int, int, tuple[float, float]]:
+    """The first game with a target that takes pragmatic inference, that target, and the accuracy of a literal and an
+    exact pair; where there is none, a game where the two differ most."""
+    literal, exact = one_round_accuracy(game, candidate_sets)
+    pragmatic = (literal <= MAX_LITERAL_ACCURACY) & (exact >= MIN_EXACT_ACCURACY)
+    if not pragmatic.any():
         gap = exact - literal
-        fits = gap >= gap.max() - 1e-6
-    row = int(np.flatnonzero(fits.any(axis=1))[0])
-    target = int(random.choice(np.flatnonzero(fits[row])))
+        pragmatic = gap >= gap.max() - 1e-6
+    row = int(np.flatnonzero(pragmatic.any(axis=1))[0])
+    target = int(random.choice(np.flatnonzero(pragmatic[row])))
     return row, target, (float(literal[row, target]), float(exact[row, target]))
 
 
-def instances_in(playable: Playable, text: str) -> list[int]:
+def parse_instances(game: PlayableGame, text: str) -> list[int]:
     """Candidates that a person has typed: "1,2,3,9; 1,2,4; 2,3"."""
-    space = playable.space
-    given = [part.strip().strip("{}") for part in text.replace("\n", ";").split(";") if part.strip()]
-    found = []
-    for names in read(given[: MOST_CANDIDATES + 1], space):
+    space = game.space
+    parts = [part.strip().strip("{}") for part in text.replace("\n", ";").split(";") if part.strip()]
+    if len(parts) > game.max_candidates:
+        raise ValueError(f"More than {game.max_candidates} candidates do not fit on the page: write fewer.")
+    instances = []
+    for names in parse_candidates(parts, space):
         row = np.isin(space.attributes, names)
         same = np.flatnonzero((space.table == row).all(axis=1))
         if not len(same):
-            what = "one of each: colour, shape, size, place" if len(space.attributes) == 18 else "another mix"
-            raise ValueError(f"There is no {', '.join(names)} in {playable.title}: write {what}.")
-        found.append(int(same[0]))
-    if len(found) > playable.most:
-        raise ValueError(f"More than {playable.most} candidates do not fit on the page: write fewer.")
-    return found
+            way_out = "write another combination"
+            if space.categories is not None:
+                way_out = f"write one of each: {', '.join(dict.fromkeys(space.categories))}"
+            raise ValueError(f"There is no {', '.join(names)} in {game.title}: {way_out}.")
+        instances.append(int(same[0]))
+    return instances

@@ -1,4 +1,4 @@
-"""Pictures of instances as PNG files in memory."""
+"""Images of instances as PNG files in memory."""
 
 import io
 from functools import lru_cache
@@ -6,13 +6,12 @@ from functools import lru_cache
 from PIL import Image
 
 from implicature.spaces import Space
+from implicature.spaces.images import instance_image
 
 
 @lru_cache(maxsize=1024)
-def png(space: Space, instance: int) -> bytes:
-    """The first picture of an instance."""
-    if space.pictures is None:
-        raise ValueError(f"The space {space.name} has no pictures.")
+def encode_png(space: Space, instance: int) -> bytes:
+    """The first image of an instance."""
     file = io.BytesIO()
-    Image.fromarray(space.pictures[instance, 0]).save(file, "PNG", optimize=True)
+    Image.fromarray(instance_image(space, instance)).save(file, "PNG", optimize=True)
     return file.getvalue()

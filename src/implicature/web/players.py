@@ -1,202 +1,221 @@
-"""Who can be played with: exact agents of any depth, the pair that comes with the package, a run of one's own, and any
-two who meet: agents of one's own, of runs, exact ones."""
+"""Agents that can be played with: exact ones of any depth, the pretrained pair, the pairs of a run, and any two
+players."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from implicature import __version__
-from implicature.agents.exact import ExactStudent, ExactTeacher, Recursion
-from implicature.agents.rsa import Belief, Table, Truth
-from implicature.evaluation.held_out import sights_between
-from implicature.evaluation.matchup import Seat, Side, not_of_a_run, of_run, seated, together
-from implicature.games.sampling import Rules
-from implicature.nn.belief_nets import Reading, posterior
-from implicature.nn.image_encoder import Sights
+from implicature.agents.belief import Belief, posterior
+from implicature.agents.contracts import Pair
+from implicature.agents.exact import ExactModel, ExactStudent, ExactTeacher
+from implicature.agents.student import LearnedStudent
+from implicature.evaluation.held_out import feature_table
+from implicature.evaluation.matchup import combine, load_agents, shared_task
+from implicature.evaluation.players import ROLES, load_player
+from implicature.games.context import Context
+from implicature.games.rules import Rules
+from implicature.nn.likelihood import Table
 from implicature.spaces import Space
-from implicature.training.algorithm1 import Pair
-from implicature.training.run import Run, read_config, setting_of, space_of
-from implicature.web.dealing import MOST_CANDIDATES, Deal, Playable, padded, playables
+from implicature.training.run import Run, read_config
+from implicature.training.task import make_task, task_space
+from implicature.web.dealing import DealtGame, PlayableGame, padded_lexicon, playable_games
 
-SHIPPED = Path(__file__).parents[1] / "training" / "pretrained" / "numbers-4"
-MOST_DEPTH = 6
-ABOUT = 0.75
-"""A share of the largest chance from which on a network's word is as good."""
+PRETRAINED = Path(__file__).parents[1] / "training" / "pretrained" / "numbers-4"
+MAX_DEPTH = 6
+DEFAULT_DEPTH = 3
+NEAR_TIE = 0.75
+"""A network's messages from this fraction of the largest probability on count as equally likely."""
 
-Tables = Callable[[Any, Any, Belief], tuple[Table, Table]]
-"""What he expects her to say, and what he would believe after each message, from his reading and his belief."""
-
-Seen = Float[np.ndarray, "instances features"]
+Features = Float[np.ndarray, "instances features"]
 
 
-@dataclass(frozen=True)
-class Sides:
-    """Both agents at one step, and how they see instances."""
+class AbstractStudentTables(eqx.Module):
+    """What a student assumes about the teacher, where that can be read off him: the explanations are made of it."""
 
-    teacher: Any
-    student: Any
-    tables: Tables
-    hers: Seen
-    his: Seen
-    room: int | None = None
-    """Candidates that a game is padded to with blanks, the last of the instances; None where they must not be."""
+    @abstractmethod
+    def tables(self, context: Context, belief: Belief) -> tuple[Table, Table]:
+        """P(message | candidate) of the teacher he assumes, and his belief after each message."""
+
+
+class ExactTables(AbstractStudentTables):
+    model: ExactModel
+
+    def tables(self, context: Context, belief: Belief) -> tuple[Table, Table]:
+        return self.model.tables(context.lexicon, belief)
+
+
+class LearnedTables(AbstractStudentTables):
+    student: LearnedStudent
+
+    def tables(self, context: Context, belief: Belief) -> tuple[Table, Table]:
+        """Messages of similar probability are made equal: a network is never exact, and people would call them tied."""
+        log_likelihood = self.student.encode(context).log_likelihood
+        probability = jnp.exp(log_likelihood)
+        tied = probability >= NEAR_TIE * jnp.max(probability, axis=1, keepdims=True)
+        mean = jnp.sum(probability * tied, axis=1, keepdims=True) / jnp.sum(tied, axis=1, keepdims=True)
+        return jnp.where(tied, mean, probability), posterior(log_likelihood, belief)
 
 
 @dataclass(frozen=True, eq=False)
-class Player:
-    """An agent by its name. Its steps are depths or training phases: the slider's places."""
+class Observations:
+    """What the teacher and the student see of every instance, and which words are true of it."""
+
+    teacher: Features
+    student: Features
+    lexicon: Bool[np.ndarray, "instances words"]
+    padded: bool = False
+    """Whether games are padded with the last instance, a blank, so that one program serves any number of candidates."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPair:
+    pair: Pair
+    observations: Observations
+    tables: AbstractStudentTables | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PlayableAgent:
+    """An agent by name, for either role. Its variants are depths or training phases: the positions of the slider."""
 
     name: str
     title: str
-    version: str
-    steps: tuple[str, ...]
-    step: int
-    """Where the slider begins."""
+    variants: tuple[str, ...]
+    default_variant: int
     games: tuple[str, ...]
     grounded: bool
-    """Whether its words mean what they say."""
-    sides: Callable[[int, Deal], Sides]
-    open: bool = True
-    """Whether what he expects of her can be read off him, so that a reason can be given in words."""
+    """Whether a word means the attribute that it names."""
+    load: Callable[[int, DealtGame], LoadedPair]
+    """The pair of a variant for a game."""
+    version: str = __version__
 
 
-def exact_tables(student: ExactStudent, truth: Truth, belief: Belief) -> tuple[Table, Table]:
-    return student.mind.tables(truth, belief)
+def exact_observations(game: PlayableGame) -> Observations:
+    lexicon = padded_lexicon(game)
+    features = lexicon.astype(np.float32)
+    return Observations(features, features, lexicon, padded=True)
 
 
-def learned_tables(student: Any, reading: Reading, belief: Belief) -> tuple[Table, Table]:
-    """Words that a network deems about as likely count as equals: it is never exact, and people would call them so."""
-    chance = jnp.exp(reading.log_likelihood)
-    top = chance >= ABOUT * jnp.max(chance, axis=1, keepdims=True)
-    mean = jnp.sum(chance * top, axis=1, keepdims=True) / jnp.sum(top, axis=1, keepdims=True)
-    return jnp.where(top, mean, chance), posterior(reading.log_likelihood, belief)
-
-
-def exact_player(games: dict[str, Playable]) -> Player:
-    truth = {name: padded(game).astype(np.float32) for name, game in games.items()}
-
+def exact_agent(games: dict[str, PlayableGame]) -> PlayableAgent:
     @lru_cache(maxsize=256)
-    def both(step: int, game: str, cost: float) -> Sides:
-        mind = Recursion(jnp.asarray(step), share=jnp.asarray(games[game].share))
-        return Sides(
-            ExactTeacher(mind), ExactStudent(mind, cost), exact_tables, truth[game], truth[game], MOST_CANDIDATES
-        )
+    def load_exact(depth: int, game: str, message_cost: float) -> LoadedPair:
+        model = ExactModel(jnp.asarray(depth), share=jnp.asarray(games[game].share))
+        pair = Pair(ExactTeacher(model), ExactStudent(model, message_cost))
+        return LoadedPair(pair, exact_observations(games[game]), ExactTables(model))
 
-    steps = tuple("depth 0, literal" if t == 0 else f"depth {t}" for t in range(MOST_DEPTH + 1))
-    return Player(
-        "exact", "Exact", __version__, steps, 3, tuple(games), True, lambda step, deal: both(step, deal.game, deal.cost)
+    variants = tuple("depth 0, literal" if depth == 0 else f"depth {depth}" for depth in range(MAX_DEPTH + 1))
+    return PlayableAgent(
+        "exact", "Exact", variants, DEFAULT_DEPTH, tuple(games), True,
+        lambda depth, dealt: load_exact(depth, dealt.game, dealt.message_cost),
+    )  # fmt: skip
+
+
+def prepare_pair(pair: Pair, space: Space) -> LoadedPair:
+    """The pair on one device, with the first image of each instance where it sees images."""
+    arrays, rest = eqx.partition(pair, eqx.is_array)
+    pair = eqx.combine(jax.device_put(arrays, jax.devices()[0]), rest)
+    features = feature_table(pair, space)
+    rows = np.arange(space.instances) * features.views_per_instance
+    teacher, student = np.asarray(features.teacher)[rows], np.asarray(features.student)[rows]
+    return LoadedPair(pair, Observations(teacher, student, space.table))
+
+
+class RunPairs:
+    """The pairs of a run folder, one a phase, loaded when they are first played with."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.config = folder, read_config(folder)
+        self.space, self.candidates = task_space(self.config)
+        phases = range(self.config.optimiser.phases + 1)
+        self.phases = [phase for phase in phases if (folder / f"phase-{phase}.safetensors").exists()]
+        if not self.phases:
+            raise ValueError(f"{folder} has no pair that could play: `implicature train --resume {folder}` makes one.")
+        self._lock = Lock()
+        self._loaded: list[LoadedPair] | None = None
+
+    def load(self) -> list[LoadedPair]:
+        with self._lock:
+            if self._loaded is None:
+                # Nothing is trained here, so hardly any training games need be drawn.
+                run = Run(self.folder, make_task(self.config.replace(train_games=1)))
+                self._loaded = [self._load_pair(run.pair(phase)) for phase in self.phases]
+            return self._loaded
+
+    def _load_pair(self, pair: Pair) -> LoadedPair:
+        loaded = prepare_pair(pair, self.space)
+        student = loaded.pair.student
+        return replace(loaded, tables=LearnedTables(student)) if isinstance(student, LearnedStudent) else loaded
+
+
+def games_in_space(space: Space, candidates: int, games: dict[str, PlayableGame]) -> tuple[str, ...]:
+    """The names of all games in this space; where there is none, one is added."""
+
+    def is_same(other: Space) -> bool:
+        return other.attributes == space.attributes and np.array_equal(other.table, space.table)
+
+    names = tuple(game.name for game in games.values() if is_same(game.space))
+    if not names:
+        names = ("custom",)
+        games["custom"] = PlayableGame("custom", space.name, "words", space, candidates)
+    return names
+
+
+def run_agent(name: str, title: str, folder: Path, games: dict[str, PlayableGame]) -> PlayableAgent:
+    """The pairs of a run folder, in every game of its space."""
+    pairs = RunPairs(folder)
+    names = games_in_space(pairs.space, pairs.candidates, games)
+    grounded = pairs.config.grounding.grounded
+    first = "phase 0, literal" if grounded else "phase 0, untrained"
+    variants = tuple(first if phase == 0 else f"phase {phase}" for phase in pairs.phases)
+    return PlayableAgent(
+        name, title, variants, len(variants) - 1, names, grounded, lambda variant, _: pairs.load()[variant]
     )
 
 
-def same(one: Space, other: Space) -> bool:
-    return one.attributes == other.attributes and np.array_equal(one.table, other.table)
-
-
-def first_looks(sights: Sights, space: Space) -> tuple[Seen, Seen]:
-    """How she and he see each instance, in its first picture."""
-    rows = np.arange(space.instances) * sights.variety
-    return np.asarray(sights.hers)[rows], np.asarray(sights.his)[rows]
-
-
-class Loaded:
-    """The pairs of a run folder, one a phase, read when they are first played with."""
-
-    def __init__(self, folder: Path):
-        self.config = read_config(folder)
-        self.space, self.candidates = space_of(self.config)
-        self.phases = [i for i in range(self.config.phases + 1) if (folder / f"phase-{i}.safetensors").exists()]
-        if not self.phases:
-            raise ValueError(f"{folder} has no pair that could play: `implicature train --resume {folder}` makes one.")
-        self.folder, self._reading = folder, Lock()
-        self._found: list[Sides] | None = None
-
-    def read(self) -> list[Sides]:
-        """The pairs and how they see instances."""
-        with self._reading:
-            if self._found is None:
-                # Nothing is trained here, so hardly any training games need be drawn.
-                run = Run(self.folder, setting_of(replace(self.config, train_games=1)))
-                self._found = [self._sides(run.pair(phase)) for phase in self.phases]
-            return self._found
-
-    def _sides(self, pair: Pair) -> Sides:
-        pair = jax.device_put(pair, jax.devices()[0])
-        sights = sights_between(pair.teacher, pair.student, self.space)
-        return Sides(pair.teacher, pair.student, learned_tables, *first_looks(sights, self.space))
-
-
-def games_in(space: Space, candidates: int, games: dict[str, Playable]) -> tuple[str, ...]:
-    """Every game in this space; where there is none such, one is added."""
-    mine = tuple(game.name for game in games.values() if same(game.space, space))
-    if not mine:
-        mine = ("yours",)
-        games["yours"] = Playable("yours", space.name, "words", space, candidates)
-    return mine
-
-
-def trained_player(name: str, title: str, folder: Path, games: dict[str, Playable]) -> Player:
-    """A run folder as a player of every game in its space."""
-    loaded = Loaded(folder)
-    mine = games_in(loaded.space, loaded.candidates, games)
-
-    def both(step: int, deal: Deal) -> Sides:
-        return loaded.read()[step]
-
-    grounded = loaded.config.grounded
-    first = "phase 0, literal" if grounded else "phase 0, untrained"
-    steps = tuple(first if phase == 0 else f"phase {phase}" for phase in loaded.phases)
-    return Player(name, title, __version__, steps, len(steps) - 1, mine, grounded, both)
-
-
-def no_tables(student: Any, reading: Any, belief: Belief) -> tuple[Table, Table]:
-    """Of agents who only answer."""
-    nothing = jnp.zeros((len(belief), 0))
-    return nothing, nothing
-
-
-def met_player(teacher: str, student: str, games: dict[str, Playable]) -> Player:
-    """Any two agents, named as for `implicature evaluate`: of every game in a run's space, or of all games."""
+def matchup_agent(teacher: str, student: str, games: dict[str, PlayableGame]) -> PlayableAgent:
+    """Any two players, named as for `implicature evaluate`, in every game of their run's space, or in all games."""
     opened: dict[Path, Run] = {}
-    hers, his = seated(teacher, opened), seated(student, opened)
-    mine = tuple(games)
+    specs = load_player(teacher, opened), load_player(student, opened)
+    names = tuple(games)
     if opened:
-        setting = together(opened)
-        mine = games_in(setting.space, setting.rules.candidates, games)
-
-    def agent(seat: Seat, side: Side, game: Playable, rules: Rules) -> Any:
-        if seat.run is None:
-            return not_of_a_run(seat, side, game.space, rules, game.share)
-        return jax.device_put(of_run(seat.run, side, None, seat.number)[0], jax.devices()[0])
+        task = shared_task(opened)
+        names = games_in_space(task.space, task.rules.candidates, games)
 
     @lru_cache(maxsize=256)
-    def both(game: str, candidates: int, rounds: int, cost: float) -> Sides:
-        rules, space = Rules(candidates, rounds, cost), games[game].space
-        pair = agent(hers, "teacher", games[game], rules), agent(his, "student", games[game], rules)
-        sights = sights_between(*pair, space)
-        return Sides(*pair, no_tables, *first_looks(sights, space))
+    def load_pair(name: str, rules: Rules) -> LoadedPair:
+        game = games[name]
+        teachers, students = (
+            load_agents(spec, role, game.space, rules, None, game.share)
+            for spec, role in zip(specs, ROLES, strict=True)
+        )
+        return prepare_pair(combine(teachers[:1], students[:1])[0], game.space)
 
-    def sides(_: int, deal: Deal) -> Sides:
-        return both(deal.game, max(2, len(deal.instances)), deal.rounds, deal.cost)
+    def load(_: int, dealt: DealtGame) -> LoadedPair:
+        return load_pair(dealt.game, Rules(max(2, len(dealt.instances)), dealt.rounds, dealt.message_cost))
 
     title = f"{teacher} teaches {student}"
-    return Player("met", title, __version__, ("as they are",), 0, mine, True, sides, open=False)
+    return PlayableAgent("matchup", title, ("as given",), 0, names, True, load)
 
 
-def all_players(run: Path | None, both: tuple[str, str] | None = None) -> tuple[dict[str, Playable], dict[str, Player]]:
-    """The games and the players of one server, by name; whom was asked for comes first."""
-    games = dict(playables())
-    shipped = trained_player("pair", "Trained pair", SHIPPED, games)
-    asked = [] if both is None else [met_player(*both, games)]
+def load_agents_and_games(
+    run: Path | None, players: tuple[str, str] | None = None
+) -> tuple[dict[str, PlayableGame], dict[str, PlayableAgent]]:
+    """The games and the agents of one server, by name; those that were asked for come first."""
+    games = dict(playable_games())
+    pretrained = run_agent("pretrained", "Trained pair", PRETRAINED, games)
+    asked = [] if players is None else [matchup_agent(*players, games)]
     if run is not None:
-        asked.append(trained_player("run", f"Your run {run.name}", run, games))
-    for player in asked:
-        player.sides(0, Deal(player.games[0], (), 0, 0, 1))  # better a sentence now than a problem on the page
-    return games, {player.name: player for player in (*asked, exact_player(games), shipped)}
+        asked.append(run_agent("run", f"Your run {run.name}", run, games))
+    for agent in asked:
+        agent.load(0, DealtGame(agent.games[0], (), 0, 0, 1))  # better an error now than on the page
+    return games, {agent.name: agent for agent in (*asked, exact_agent(games), pretrained)}

@@ -1,180 +1,218 @@
-"""One game at the table: what was said, thought and done, as plain numbers and a reason in words.
+"""One game played, round by round: messages, beliefs, values, and an explanation in words.
 
-The page keeps no state on the server. A game is a function of its address and of what a person has said, so the same
-question always has the same answer, and answers are kept for those who ask again.
+The server keeps no state between requests. A game is a function of its settings and of what a person has said, so the
+same request always has the same response, and responses are cached.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
-from implicature.agents.exact import UNTRUE, ExactStudent, ExactTeacher, Recursion, tossing
-from implicature.agents.rollout import Dialogue, Views, dialogue
-from implicature.evaluation.matchup import own_words
-from implicature.explain.model import Depth, Explanation
-from implicature.explain.text import listed, percent, reason
-from implicature.games.sampling import Rules
+from implicature.agents.contracts import Pair
+from implicature.agents.exact import UNTRUE, ExactModel, ExactStudent, ExactTeacher, argmax_random_ties
+from implicature.agents.perspectives import Perspectives
+from implicature.agents.rollout import Rollout, rollout
+from implicature.evaluation.players import plain_errors
+from implicature.explanation.model import DepthTables
+from implicature.explanation.text import explain_message, join_names, percent
+from implicature.games.context import Context
+from implicature.games.rules import Rules
 from implicature.web.dealing import (
-    EXACT,
-    LITERAL,
-    MOST_CANDIDATES,
-    Deal,
-    Playable,
-    chances,
-    filled,
-    padded,
-    undecided,
+    EXACT_DEPTH,
+    LITERAL_DEPTH,
+    DealtGame,
+    PlayableGame,
+    one_round_accuracy,
+    pad_candidates,
+    uniform_prior,
 )
-from implicature.web.players import Player, Seen
+from implicature.web.players import AbstractStudentTables, Observations, PlayableAgent, exact_observations
 
-POSSIBLE = 0.01
-"""A belief from which on a candidate is still spoken of."""
-TOSSES = 32
-"""Games played to know what a score can be expected in several rounds."""
+MIN_BELIEF = 0.01
+"""Candidates below this belief are left out of the explanation."""
+N_ROLLOUTS = 32
+"""Over which the expected return in several rounds is averaged."""
+
+Tables = Float[Array, "rounds candidates messages"]
 
 
 @dataclass(frozen=True)
 class Round:
-    """A word and what it did. Beliefs are in the order of the candidates, values in that of the words."""
+    """A message and its effect. Beliefs are in the order of the candidates, values in that of the words."""
 
-    word: int
-    before: list[float]
-    after: list[float]
-    estimate: list[float]
-    """What she thinks he believes before the word."""
+    message: int
+    belief_before: list[float]
+    belief_after: list[float]
+    teacher_estimate: list[float]
+    """The teacher's estimate of the belief before the message."""
     values: list[float | None]
     """Her values of all words; None for those that she may not say."""
     answer: int | None
-    """None where he waits."""
-    why: str
+    """None where the student waits."""
+    explanation: str
+
+
+@dataclass(frozen=True)
+class SolvedRound:
+    """What the explanation of a round is read off."""
+
+    candidates: list[list[str]]
+    messages: list[str]
+    depths: list[DepthTables]
 
 
 @eqx.filter_jit
-def converse(both: Any, views: Views, rules: Rules, prior: Any, words: Any, seed: Any, patient: Any) -> tuple:
-    """A whole game, in which he waits to the end if `patient`, and his tables before each word."""
-    teacher, student, tables = both
+def play_game(
+    pair: Pair,
+    tables: AbstractStudentTables | None,
+    game: Perspectives,
+    rules: Rules,
+    forced_messages: Int[Array, " rounds"],
+    seed: UInt32[Array, ""],
+    always_wait: Bool[Array, ""],
+) -> tuple[Rollout, tuple[Tables, Tables] | None]:
+    """A whole game, and the student's tables before each message. With `always_wait` he waits to the end."""
 
     def answer(key: Key[Array, ""], policy: Float[Array, " actions"]) -> Int[Array, ""]:
-        return jnp.where(patient, rules.wait, tossing(key, policy))
+        return jnp.where(always_wait, rules.wait, argmax_random_ties(key, policy))
 
-    key = jax.random.key(seed)
-    played = dialogue(
-        key, teacher, student, views, rules, tossing, answer, told=False, words=words, prior=prior, unroll=False
+    key, speak = jax.random.key(seed), argmax_random_ties
+    played = rollout(
+        key, pair.teacher, pair.student, game, rules, speak, answer, forced_messages=forced_messages, unroll=False
     )
-    reading = student.read(views.student)
-    return played, *jax.lax.map(lambda belief: tables(student, reading, belief), played.before)
+    if tables is None:
+        return played, None
+    return played, jax.lax.map(lambda belief: tables.tables(game.student, belief), played.before)
 
 
-def seated(deal: Deal, hers: Seen, his: Seen, room: int | None) -> tuple[Views, Rules, np.ndarray]:
-    """A game as the agents see it, with blanks where there is room, and the belief that it begins with."""
-    here = np.asarray(deal.instances)
-    shown = here if room is None else filled(here, len(hers) - 1)
-    views = Views(
-        jnp.asarray(hers[shown]), jnp.asarray(his[shown]), jnp.asarray(deal.target), jnp.asarray(np.arange(len(shown)))
+def make_perspectives(dealt: DealtGame, observations: Observations) -> tuple[Perspectives, Rules]:
+    """A game as the agents see it, padded where they allow it."""
+    instances = np.asarray(dealt.instances)
+    rows = pad_candidates(instances, len(observations.lexicon) - 1) if observations.padded else instances
+    lexicon, prior = jnp.asarray(observations.lexicon[rows]), jnp.asarray(uniform_prior(len(instances), len(rows)))
+    teacher, student = (
+        Context(features=jnp.asarray(features[rows]), lexicon=lexicon, prior=prior)
+        for features in (observations.teacher, observations.student)
     )
-    return views, Rules(len(shown), deal.rounds, deal.cost), undecided(len(here), len(shown))
+    game = Perspectives(teacher, student, jnp.asarray(dealt.target), jnp.arange(len(rows)))
+    return game, Rules(len(rows), dealt.rounds, dealt.message_cost)
 
 
-_compiling: defaultdict[tuple, Lock] = defaultdict(Lock)
-"""One of many who ask for a new kind of game at once compiles it, the others wait for that."""
+_compile_locks: defaultdict[tuple[str, Rules, tuple[int, ...]], Lock] = defaultdict(Lock)
+"""Of many requests for a new kind of game, one compiles it and the others wait."""
 
 
 @lru_cache(maxsize=8192)
-def rounds_of(
-    player: Player, game: Playable, step: int, deal: Deal, words: tuple[int, ...] = (), patient: bool = False
+def play_rounds(
+    agent: PlayableAgent,
+    game: PlayableGame,
+    variant: int,
+    dealt: DealtGame,
+    forced_messages: tuple[int, ...] = (),
+    always_wait: bool = False,
 ) -> list[Round]:
-    """The rounds until the game ends; those after a person's last word are ours to say."""
-    sides = player.sides(step, deal)
-    given = np.array([*words, *[-1] * (deal.rounds - len(words))], np.int32)
-    views, rules, prior = seated(deal, sides.hers, sides.his, sides.room)
-    with _compiling[player.name, rules, views.teacher.shape]:
-        both = sides.teacher, sides.student, sides.tables
-        with own_words():
-            found = converse(both, views, rules, prior, given, np.uint32(deal.seed), np.asarray(patient))
-            played, expects, believes = jax.device_get(found)
-    called = [game.called(i) for i in deal.instances]
-    return [
-        told(game, deal, player, played, i, called, expects[i], believes[i]) for i in range(int(np.sum(played.live)))
-    ]
+    """The rounds until the game ends. `forced_messages` are a person's; after the last of them the agent speaks."""
+    loaded = agent.load(variant, dealt)
+    forced = np.array([*forced_messages, *[-1] * (dealt.rounds - len(forced_messages))], np.int32)
+    perspectives, rules = make_perspectives(dealt, loaded.observations)
+    arguments = jnp.asarray(forced), jnp.asarray(dealt.seed, jnp.uint32), jnp.asarray(always_wait)
+    with _compile_locks[agent.name, rules, perspectives.teacher.features.shape], plain_errors():
+        played, tables = jax.device_get(play_game(loaded.pair, loaded.tables, perspectives, rules, *arguments))
+    number = int(np.sum(played.active))
+    return [make_round(agent, game, dealt, played, tables, i) for i in range(number)]
 
 
-def told(
-    game: Playable, deal: Deal, player: Player, played: Dialogue, i: int, called: list[str], expects: Any, believes: Any
+def make_round(
+    agent: PlayableAgent,
+    game: PlayableGame,
+    dealt: DealtGame,
+    played: Rollout,
+    tables: tuple[np.ndarray, np.ndarray] | None,
+    index: int,
 ) -> Round:
-    candidates, words = len(called), game.space.attributes
-    word, action = int(played.message[i]), int(played.action[i])
-    before, after, estimate = (normal(b[i, :candidates]) for b in (played.before, played.after, played.estimate))
-    most = int(np.argmax(after))
-    sure = f"makes him {percent(after[most])} sure of {called[most]}."
-    if not player.open:
-        fits = [called[j] for j, instance in enumerate(deal.instances) if game.space.table[instance, word]]
-        why = f"“{words[word]}” is true of {listed(fits) if fits else 'nobody here'}. It {sure}"
-    elif player.grounded:
-        why = explained(game, deal, called, before, expects, believes, word)
+    candidates, words = len(dealt.instances), game.space.attributes
+    message, action = int(played.message[index]), int(played.action[index])
+    before, after, estimate = (
+        round_all(np.asarray(belief)[index, :candidates]) for belief in (played.before, played.after, played.estimate)
+    )
+    labels = [game.describe(i) for i in dealt.instances]
+    best = int(np.argmax(after))
+    effect = f"makes him {percent(after[best])} sure of {labels[best]}."
+    if not agent.grounded:
+        explanation = f"Their words have no meaning but use: by now “{words[message]}” {effect}"
+    elif tables is None:
+        fitting = [labels[j] for j, i in enumerate(dealt.instances) if game.space.table[i, message]]
+        explanation = f"“{words[message]}” is true of {join_names(fitting) if fitting else 'nobody here'}. It {effect}"
     else:
-        why = f"Their words have no meaning but use: by now “{words[word]}” {sure}"
+        teacher, student = tables
+        explanation = explain_round(game, dealt, before, teacher[index], student[index], message)
     values = [
         None if value == UNTRUE or not np.isfinite(value) else round(float(value), 4)
-        for value in played.values[i, : len(words)]
+        for value in played.values[index, : len(words)]
     ]
-    return Round(word, before, after, estimate, values, action if action < candidates else None, why)
+    answer = action if action < candidates else None
+    return Round(message, before, after, estimate, values, answer, explanation)
 
 
-def normal(belief: Any) -> list[float]:
-    return [round(float(chance), 4) for chance in belief]
+def round_all(belief: np.ndarray) -> list[float]:
+    return [round(float(probability), 4) for probability in belief]
 
 
-def explained(
-    game: Playable, deal: Deal, called: list[str], before: Any, expects: Any, believes: Any, word: int
+def explain_round(
+    game: PlayableGame, dealt: DealtGame, before: list[float], teacher: np.ndarray, student: np.ndarray, message: int
 ) -> str:
-    """The reason in words, among the candidates that are still possible and the one that is meant."""
+    """Why the message means what it means, among the target and the candidates that are still possible."""
     space = game.space
-    here = [i for i in range(len(called)) if before[i] >= POSSIBLE or i == deal.target]
+    possible = [i for i in range(len(before)) if before[i] >= MIN_BELIEF or i == dealt.target]
     words = len(space.attributes)
-    tables = Depth(0, believes[here, :words].T.tolist(), expects[here, :words].tolist())
-    names = [space.names(deal.instances[i]) for i in here]
-    nothing: list[Any] = [None] * len(here)
-    found = Explanation(
-        names, list(space.attributes), nothing, nothing, nothing, False, nothing, [0.0] * len(here), [tables]
+    tables = DepthTables(0, student[possible, :words].T.tolist(), teacher[possible, :words].tolist())
+    names = [space.names(dealt.instances[i]) for i in possible]
+    return explain_message(
+        SolvedRound(names, list(space.attributes), [tables]),
+        space.attributes[message],
+        possible.index(dealt.target),
+        lambda i: game.describe(dealt.instances[possible[i]]),
     )
-    return reason(found, space.attributes[word], here.index(deal.target), lambda i: called[here[i]])
 
 
 @eqx.filter_jit
-def _scores(views: Views, rules: Rules, prior: Any, share: Array, seed: Any) -> Float[Array, " depths"]:
-    keys = jax.random.split(jax.random.key(seed), TOSSES)
+def mean_returns(
+    game: Perspectives, rules: Rules, share: Bool[Array, ""], seed: UInt32[Array, ""]
+) -> Float[Array, " depths"]:
+    """The mean return of a literal and an exact pair over N_ROLLOUTS games."""
+    keys = jax.random.split(jax.random.key(seed), N_ROLLOUTS)
 
-    def mean(depth: Array) -> Array:
-        mind = Recursion(depth, share=share)
-        both = ExactTeacher(mind), ExactStudent(mind, rules.message_cost)
+    def mean_return(depth: Array) -> Array:
+        model = ExactModel(depth, share=share)
+        teacher, student = ExactTeacher(model), ExactStudent(model, rules.message_cost)
 
         def one(key: Key[Array, ""]) -> Array:
-            played = dialogue(key, *both, views, rules, tossing, tossing, told=False, prior=prior, unroll=False)
-            return played.gain
+            policies = argmax_random_ties, argmax_random_ties
+            return rollout(key, teacher, student, game, rules, *policies, unroll=False).episode_return
 
         return jnp.mean(jax.vmap(one)(keys))
 
-    return jax.lax.map(mean, jnp.asarray([LITERAL, EXACT]))
+    return jax.lax.map(mean_return, jnp.asarray([LITERAL_DEPTH, EXACT_DEPTH]))
 
 
 @lru_cache(maxsize=8192)
-def expected(game: Playable, deal: Deal) -> tuple[float, float]:
-    """The score that a literal and an exact pair can expect in this game; of several rounds, the mean of many."""
-    if deal.rounds == 1 and deal.found is not None:
-        literal, exact = deal.found
-    elif deal.rounds == 1:
-        literal, exact = (float(chance[0, deal.target]) for chance in chances(game, np.array([deal.instances])))
+def expected_returns(game: PlayableGame, dealt: DealtGame) -> tuple[float, float]:
+    """The return that a literal and an exact pair can expect in this game."""
+    if dealt.rounds == 1 and dealt.accuracy is not None:
+        literal_return, exact_return = dealt.accuracy
+    elif dealt.rounds == 1:
+        accuracies = one_round_accuracy(game, np.array([dealt.instances]))
+        literal_return, exact_return = (float(accuracy[0, dealt.target]) for accuracy in accuracies)
     else:
-        known = padded(game).astype(np.float32)
-        views, rules, prior = seated(deal, known, known, MOST_CANDIDATES)
-        with _compiling["expected", rules, views.teacher.shape]:
-            literal, exact = _scores(views, rules, prior, jnp.asarray(game.share), np.uint32(deal.seed)).tolist()
-    return round(literal, 3), round(exact, 3)
+        perspectives, rules = make_perspectives(dealt, exact_observations(game))
+        with _compile_locks["expected", rules, perspectives.teacher.features.shape]:
+            seed = jnp.asarray(dealt.seed, jnp.uint32)
+            literal_return, exact_return = mean_returns(perspectives, rules, jnp.asarray(game.share), seed).tolist()
+    return round(literal_return, 3), round(exact_return, 3)

@@ -1,6 +1,7 @@
-"""What stands between the network and the page: bounded sizes and rates, only hosts it was told of, and headers that
-let a browser load and send nothing elsewhere."""
+"""What every request passes through: limits on size and rate, allowed hosts, and headers with which a browser loads and
+sends nothing elsewhere."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from json import dumps
@@ -8,13 +9,12 @@ from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BYTES = 8_192
-"""Of a question. The longest real one has some 600."""
-MOST_LETTERS = 2_048
-"""Of an address."""
+MAX_BODY_BYTES = 8_192
+"""The longest real request has some 600."""
+MAX_URL_LENGTH = 2_048
 RATE, BURST = 500.0, 1000.0
-"""Requests a second from one network address, and how many may come at once: a class behind one router fits in."""
-MOST_ADDRESSES = 4_096
+"""Requests a second from one network address, and how many may come at once: enough for a class behind one router."""
+MAX_CLIENTS = 4_096
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -26,83 +26,83 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+TOO_LARGE = 413, f"The request has more than {MAX_BODY_BYTES} bytes: the page's own are shorter."
 
 
-class Guard:
-    """ASGI middleware. `hosts` are the names the page may be asked for under, so that no other site can pass itself off
-    as it; None for any."""
+class SecurityMiddleware:
+    """ASGI middleware. `allowed_hosts` are the names that the page answers to, against DNS rebinding; None for any."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None, clock: Callable[[], float] = monotonic):
-        self.app, self.hosts, self.clock = app, hosts, clock
-        self.left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+    def __init__(self, app: ASGIApp, allowed_hosts: frozenset[str] | None, clock: Callable[[], float] = monotonic):
+        self.app, self.allowed_hosts, self.clock = app, allowed_hosts, clock
+        self.buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if refused := self.refusal(scope):
-            await refuse(send, *refused)
+        if error := self.check_request(scope):
+            await send_error(send, *error)
             return
         body, more = b"", True
         while more:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
-            if len(body) > MOST_BYTES:
-                await refuse(send, 413, f"A question of more than {MOST_BYTES} bytes is none of the page's.")
+            if len(body) > MAX_BODY_BYTES:
+                await send_error(send, *TOO_LARGE)
                 return
         unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def whole() -> Message:
+        async def receive_body() -> Message:
             return unread.pop() if unread else await receive()
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                kept = b"no-store" if scope["path"].startswith("/api/") else b"no-cache"
-                cache = [] if any(name == b"cache-control" for name, _ in message["headers"]) else [kept]
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.encode(), value.encode()) for name, value in HEADERS.items()),
-                    *((b"cache-control", value) for value in cache),
-                ]
+                headers = dict(HEADERS)
+                if not any(name == b"cache-control" for name, _ in message["headers"]):
+                    headers["cache-control"] = "no-store" if scope["path"].startswith("/api/") else "no-cache"
+                message["headers"] = [*message["headers"], *encode_headers(headers)]
             await send(message)
 
-        await self.app(scope, whole, guarded)
+        await self.app(scope, receive_body, send_with_headers)
 
-    def refusal(self, scope: Scope) -> tuple[int, str] | None:
+    def check_request(self, scope: Scope) -> tuple[int, str] | None:
+        """Status and message of the error, if the request is refused."""
         headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0].lower()
-        if self.hosts is not None and host not in self.hosts:
-            return 400, "This page answers only under its own address, http://127.0.0.1."
-        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_LETTERS:
-            return 414, "This address is longer than any of the page's."
-        if scope["method"] == "POST" and headers.get(b"sec-fetch-site", b"same-origin") not in (
-            b"same-origin",
-            b"none",
-        ):
-            return 403, "Another site asked for this: only the page itself may."
-        if not headers.get(b"content-length", b"0").isdigit() or int(headers.get(b"content-length", b"0")) > MOST_BYTES:
-            return 413, f"A question of more than {MOST_BYTES} bytes is none of the page's."
-        if not self.may(scope["client"][0] if scope.get("client") else ""):
-            return 429, "Too many questions at once from one address: try again in a second."
+        # Not TrustedHostMiddleware: before August 2026 it refused [::1] (Starlette issue 3357), and it answers in text.
+        host = re.sub(r":\d*$", "", headers.get(b"host", b"").decode("latin-1").lower())
+        if self.allowed_hosts is not None and host not in self.allowed_hosts:
+            return 400, "This page answers only to its own address, http://127.0.0.1."
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_URL_LENGTH:
+            return 414, f"The URL has more than {MAX_URL_LENGTH} characters: the page's own are shorter."
+        if scope["method"] == "POST" and headers.get(b"sec-fetch-site", b"none") not in (b"same-origin", b"none"):
+            return 403, "The request comes from another site: only the page itself may send it."
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+            return TOO_LARGE
+        if not self.allow(scope["client"][0] if scope.get("client") else ""):
+            return 429, "Too many requests at once from one address: try again in a second."
         return None
 
-    def may(self, client: str) -> bool:
-        """A bucket for each client that fills at RATE and holds BURST; of many clients, the latest are remembered."""
+    def allow(self, client: str) -> bool:
+        """A token bucket for each client, filled at RATE up to BURST; the latest MAX_CLIENTS are remembered."""
         now = self.clock()
-        left, seen = self.left.pop(client, (BURST, now))
-        left = min(BURST, left + RATE * (now - seen))
-        self.left[client] = max(left - 1, 0.0), now
-        if len(self.left) > MOST_ADDRESSES:
-            self.left.popitem(last=False)
-        return left >= 1
+        tokens, since = self.buckets.pop(client, (BURST, now))
+        tokens = min(BURST, tokens + RATE * (now - since))
+        self.buckets[client] = max(tokens - 1, 0.0), now
+        if len(self.buckets) > MAX_CLIENTS:
+            self.buckets.popitem(last=False)
+        return tokens >= 1
 
 
-async def refuse(send: Send, status: int, sentence: str) -> None:
-    body = dumps({"sentence": sentence}).encode()
+def encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+async def send_error(send: Send, status: int, message: str) -> None:
+    body = dumps({"message": message}).encode()
     headers = {"content-type": "application/json", "content-length": str(len(body)), "connection": "close", **HEADERS}
     if status == 429:
         headers["retry-after"] = "1"
-    start = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.start", "status": status, "headers": encode_headers(headers)})
     await send({"type": "http.response.body", "body": body})

@@ -1,149 +1,169 @@
-"""Who answers the page: from an address and what a person has done so far to where the game stands."""
+"""The page's requests answered: from settings and what a person has done so far to where the game stands."""
 
 from contextlib import suppress
 from pathlib import Path
 
-from implicature.web import schemas as q
-from implicature.web.dealing import Deal, Playable, deal, instances_in
-from implicature.web.players import Player, all_players
-from implicature.web.rounds import Round, expected, rounds_of
-from implicature.web.storage import Decision, Study, now
+from implicature.web import schemas
+from implicature.web.dealing import DealtGame, PlayableGame, deal_game, parse_instances
+from implicature.web.players import PlayableAgent, load_agents_and_games
+from implicature.web.rounds import Round, expected_returns, play_rounds
+from implicature.web.storage import Decision, Study, current_time
 
 
-class Host:
-    """The games and players of one server, and the study that decisions go to, if there is one."""
+class GameSessions:
+    """The games and agents of one server, and the study that decisions are recorded in, if there is one."""
 
-    def __init__(self, run: Path | None, study: Study | None, both: tuple[str, str] | None = None):
-        self.games, self.players = all_players(run, both)
+    def __init__(self, run: Path | None, players: tuple[str, str] | None = None, study: Study | None = None):
+        self.games, self.agents = load_agents_and_games(run, players)
         self.study = study
 
-    def warm(self) -> None:
+    def precompile(self) -> None:
         """Compile what people will most likely ask for first."""
-        for player in self.players.values():
-            with suppress(ValueError):  # which is told on the page when they are asked for
-                self.watch(q.Address(game=player.games[0], tricky=True, agent=player.name))
+        for agent in self.agents.values():
+            with suppress(ValueError):  # it is shown on the page when somebody plays with this agent
+                self.watch(schemas.GameSettings(game=agent.games[0], pragmatic_only=True, agent=agent.name))
 
-    def game(self, name: str) -> Playable:
+    def find_game(self, name: str) -> PlayableGame:
         if name not in self.games:
             raise ValueError(f"No game is called {name!r}: choose one of {', '.join(self.games)}.")
         return self.games[name]
 
-    def deal(self, address: q.Address) -> tuple[Playable, Deal]:
-        game = self.game(address.game)
-        given = None if address.instances is None else tuple(address.instances)
-        number = address.candidates if given is None else len(given)
-        return game, deal(game, number, given, address.seed, address.tricky, address.rounds)
+    def find_agent(self, settings: schemas.GameSettings) -> PlayableAgent:
+        if settings.agent not in self.agents:
+            raise ValueError(f"No agent is called {settings.agent!r}: choose one of {', '.join(self.agents)}.")
+        agent = self.agents[settings.agent]
+        if self.find_game(settings.game).name not in agent.games:
+            games = ", ".join(agent.games)
+            raise ValueError(f"The agent {agent.title} does not know the game {settings.game}: it plays {games}.")
+        if settings.variant >= len(agent.variants):
+            raise ValueError(
+                f"The agent {agent.title} has variants 0 to {len(agent.variants) - 1}: choose one of these."
+            )
+        return agent
 
-    def player(self, address: q.Address) -> Player:
-        if address.agent not in self.players:
-            raise ValueError(f"No agent is called {address.agent!r}: choose one of {', '.join(self.players)}.")
-        player = self.players[address.agent]
-        if self.game(address.game).name not in player.games:
-            can = ", ".join(player.games)
-            raise ValueError(f"The agent {player.title} does not know the game {address.game}: it plays {can}.")
-        if address.step >= len(player.steps):
-            raise ValueError(f"The agent {player.title} has steps 0 to {len(player.steps) - 1}: choose one of these.")
-        return player
+    def deal(self, settings: schemas.GameSettings) -> tuple[PlayableGame, DealtGame]:
+        game = self.find_game(settings.game)
+        instances = None if settings.instances is None else tuple(settings.instances)
+        number = settings.candidates if instances is None else len(instances)
+        return game, deal_game(game, number, instances, settings.seed, settings.pragmatic_only, settings.rounds)
 
-    def board(self, address: q.Address) -> q.Board:
-        game, dealt = self.deal(address)
-        shown = [
-            q.Shown(instance=i, names=game.space.names(i), called=game.called(i).removeprefix("the "))
+    def show_game(self, settings: schemas.GameSettings) -> schemas.PublicGame:
+        game, dealt = self.deal(settings)
+        candidates = [
+            schemas.Candidate(instance=i, attributes=game.space.names(i), label=game.describe(i).removeprefix("the "))
             for i in dealt.instances
         ]
-        return q.Board(game=game.name, candidates=shown, rounds=dealt.rounds, cost=dealt.cost)
+        return schemas.PublicGame(
+            game=game.name, candidates=candidates, rounds=dealt.rounds, message_cost=dealt.message_cost
+        )
 
-    def typed(self, typed: q.Typed) -> q.Instances:
-        return q.Instances(instances=instances_in(self.game(typed.game), typed.text))
+    def parse_candidates(self, request: schemas.CandidateText) -> schemas.CandidateInstances:
+        return schemas.CandidateInstances(instances=parse_instances(self.find_game(request.game), request.text))
 
-    def watch(self, address: q.Address) -> q.Outcome:
-        game, dealt = self.deal(address)
-        return ended(game, dealt, rounds_of(self.player(address), game, address.step, dealt))
+    def watch(self, settings: schemas.GameSettings) -> schemas.GameState:
+        game, dealt = self.deal(settings)
+        return final_state(game, dealt, play_rounds(self.find_agent(settings), game, settings.variant, dealt))
 
-    def student(self, heard: q.Heard) -> q.Outcome:
-        """She does not see whether he believes her, so her words are the same whatever the person thinks of them."""
-        address, player = heard.address, self.player(heard.address)
-        game, dealt = self.deal(address)
-        if heard.words > dealt.rounds:
-            raise ValueError(f"A game of {dealt.rounds} rounds has no {heard.words} words: ask for fewer.")
-        if isinstance(heard.answer, int) and heard.answer >= len(dealt.instances):
+    def student_turn(self, turn: schemas.StudentTurn) -> schemas.GameState:
+        """The teacher does not observe the student's belief, so her messages are the same whatever the person does."""
+        settings, agent = turn.settings, self.find_agent(turn.settings)
+        game, dealt = self.deal(settings)
+        if turn.n_messages > dealt.rounds:
+            raise ValueError(f"A game of {dealt.rounds} rounds has no {turn.n_messages} messages: ask for fewer.")
+        if isinstance(turn.answer, int) and turn.answer >= len(dealt.instances):
             raise ValueError(f"There are {len(dealt.instances)} candidates: choose one from 0 on.")
-        if heard.answer == "wait" and heard.words == dealt.rounds:
-            raise ValueError("After the last word there is nothing to wait for: guess.")
-        rounds = rounds_of(player, game, address.step, dealt, patient=True)
-        so_far = rounds[: heard.words]
-        guess = heard.answer if isinstance(heard.answer, int) else None
-        kept = heard.answer is not None and self.keep(heard.person, "student", address, player, dealt, so_far, guess)
-        if guess is not None:
-            outcome = ended(game, dealt, so_far, guess)
+        if turn.answer == "wait" and turn.n_messages == dealt.rounds:
+            raise ValueError("After the last message there is nothing to wait for: guess.")
+        rounds = play_rounds(agent, game, settings.variant, dealt, always_wait=True)
+        so_far = rounds[: turn.n_messages]
+        answer = turn.answer if isinstance(turn.answer, int) else None
+        recorded = turn.answer is not None and self.record(
+            turn.participant, "student", settings, agent, dealt, so_far, answer
+        )
+        if answer is not None:
+            state = final_state(game, dealt, so_far, answer)
         else:
-            words = rounds[: heard.words + (heard.answer == "wait")]
-            outcome = q.Outcome(words=[one.word for one in words], over=False)
-        return outcome.model_copy(update={"recorded": kept})
+            visible = rounds[: turn.n_messages + (turn.answer == "wait")]
+            state = schemas.GameState(messages=[one.message for one in visible], over=False)
+        return state.model_copy(update={"recorded": recorded})
 
-    def teacher(self, said: q.Said) -> q.Outcome:
-        address, player = said.address, self.player(said.address)
-        game, dealt = self.deal(address)
+    def teacher_turn(self, turn: schemas.TeacherTurn) -> schemas.GameState:
+        settings, agent = turn.settings, self.find_agent(turn.settings)
+        game, dealt = self.deal(settings)
         words = game.space.attributes
-        if any(word >= len(words) for word in said.words):
+        if any(message >= len(words) for message in turn.messages):
             raise ValueError(f"The game {game.name} has words 0 to {len(words) - 1}: choose one of these.")
-        if len(said.words) > dealt.rounds:
-            raise ValueError(f"A game of {dealt.rounds} rounds has no {len(said.words)} words: say fewer.")
-        if not said.words:
-            return q.Outcome(words=[], over=False, target=dealt.target)
-        rounds = rounds_of(player, game, address.step, dealt, tuple(said.words))[: len(said.words)]
-        if len(rounds) < len(said.words):
-            raise ValueError("He has answered before your last word: the game is over.")
-        kept = self.keep(said.person, "teacher", address, player, dealt, rounds, rounds[-1].answer)
-        if rounds[-1].answer is not None:
-            outcome = ended(game, dealt, rounds)
+        if len(turn.messages) > dealt.rounds:
+            raise ValueError(f"A game of {dealt.rounds} rounds has no {len(turn.messages)} messages: send fewer.")
+        if not turn.messages:
+            return schemas.GameState(messages=[], over=False, target=dealt.target)
+        rounds = play_rounds(agent, game, settings.variant, dealt, tuple(turn.messages))[: len(turn.messages)]
+        if len(rounds) < len(turn.messages):
+            raise ValueError("The student answered before your last message: the game is over.")
+        answer = rounds[-1].answer
+        recorded = self.record(turn.participant, "teacher", settings, agent, dealt, rounds, answer)
+        if answer is not None:
+            state = final_state(game, dealt, rounds)
         else:
-            outcome = q.Outcome(words=said.words, over=False, target=dealt.target, thoughts=rounds)
-        return outcome.model_copy(update={"recorded": kept})
+            state = schemas.GameState(messages=turn.messages, over=False, target=dealt.target, rounds=rounds)
+        return state.model_copy(update={"recorded": recorded})
 
-    def keep(
-        self, person: q.Person | None, role: str, address: q.Address, player: Player, dealt: Deal,
-        rounds: list[Round], answer: int | None,
-    ) -> bool:  # fmt: skip
-        """Record a decision of somebody who agreed to it, where this server does."""
-        if self.study is None or person is None:
+    def record(
+        self,
+        participant: schemas.Participant | None,
+        role: str,
+        settings: schemas.GameSettings,
+        agent: PlayableAgent,
+        dealt: DealtGame,
+        rounds: list[Round],
+        answer: int | None,
+    ) -> bool:
+        """Record the decision of a participant who agreed to it, where this server records."""
+        if self.study is None or participant is None:
             return False
         space, last = self.games[dealt.game].space, rounds[-1]
-        self.study.keep(
+        self.study.record(
             Decision(
-                at=now(),
-                participant=person.participant,
-                session=person.session,
+                time=current_time(),
+                participant=participant.code,
+                session=participant.session,
                 role=role,
                 game=dealt.game,
                 seed=dealt.seed,
                 candidates=[space.names(i) for i in dealt.instances],
                 words=list(space.attributes),
                 target=dealt.target,
-                rounds=dealt.rounds,
-                agent=player.name,
-                version=player.version,
-                step=player.steps[address.step],
+                max_rounds=dealt.rounds,
+                agent=agent.name,
+                version=agent.version,
+                variant=agent.variants[settings.variant],
                 round=len(rounds),
-                said=[space.attributes[one.word] for one in rounds],
+                messages=[space.attributes[one.message] for one in rounds],
                 answer=answer,
-                right=None if answer is None else answer == dealt.target,
-                milliseconds=person.milliseconds,
-                before=last.before,
-                after=last.after,
-                estimate=last.estimate,
+                correct=None if answer is None else answer == dealt.target,
+                reaction_time_ms=participant.reaction_time_ms,
+                belief_before=last.belief_before,
+                belief_after=last.belief_after,
+                teacher_estimate=last.teacher_estimate,
                 values=last.values,
             )
         )
         return True
 
 
-def ended(game: Playable, dealt: Deal, rounds: list[Round], guess: int | None = None) -> q.Outcome:
-    """A game that is over, beside what others can expect of it."""
-    answer = rounds[-1].answer if guess is None else guess
-    literal, exact = expected(game, dealt)
-    return q.Outcome(
-        words=[one.word for one in rounds], over=True, target=dealt.target, answer=answer,
-        gain=round((answer == dealt.target) - dealt.cost * len(rounds), 3), literal=literal, exact=exact,
-        thoughts=rounds,
-    )  # fmt: skip
+def final_state(
+    game: PlayableGame, dealt: DealtGame, rounds: list[Round], answer: int | None = None
+) -> schemas.GameState:
+    """A finished game, beside the returns that others can expect in it."""
+    answer = rounds[-1].answer if answer is None else answer
+    literal_return, exact_return = expected_returns(game, dealt)
+    return schemas.GameState(
+        messages=[one.message for one in rounds],
+        over=True,
+        target=dealt.target,
+        answer=answer,
+        episode_return=round((answer == dealt.target) - dealt.message_cost * len(rounds), 3),
+        literal_return=literal_return,
+        exact_return=exact_return,
+        rounds=rounds,
+    )

@@ -1,6 +1,6 @@
-"""Decisions of people who agreed to it, in SQLite: each is on the disk before the page hears that it was taken.
+"""Decisions of people who agreed to be recorded, in SQLite: each is on disk before the page hears that it was taken.
 
-A closed tab or a killed server loses at most the decision under way. The table is only ever added to.
+A closed tab or a killed server loses at most the decision in progress. Rows are only ever added.
 """
 
 import json
@@ -12,17 +12,17 @@ from threading import Lock
 from typing import Any
 
 FORMAT = 1
-MOST_CANDIDATES, MOST_WORDS, MOST_ROUNDS, MOST_LETTERS = 100, 4096, 100, 200
+MAX_CANDIDATES, MAX_WORDS, MAX_MESSAGES, MAX_LETTERS = 100, 4096, 100, 200
 """Of a recorded game: more than the page ever shows."""
-APPLICATION = 0x494D504C
-"""SQLite's mark of whose file it is: IMPL."""
+APPLICATION_ID = 0x494D504C
+"""SQLite's mark of the application that a file belongs to: IMPL."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One thing that a person decided. What is not a number or text is kept as JSON."""
+    """One decision of a participant. Lists are stored as JSON."""
 
-    at: str
+    time: str
     participant: str
     session: str
     role: str
@@ -30,56 +30,61 @@ class Decision:
     game: str
     seed: int
     candidates: list[list[str]]
-    """What is true of each, by name: enough to work out the game again."""
+    """The attributes of each, by name: enough to reconstruct the game."""
     words: list[str]
-    """All that could be said."""
+    """The vocabulary."""
     target: int
-    rounds: int
+    max_rounds: int
     agent: str
     version: str
-    step: str
+    variant: str
     """The agent's depth or phase."""
     round: int
-    said: list[str]
-    """The words so far, the last of them this round's."""
+    messages: list[str]
+    """The messages so far; the last is this round's."""
     answer: int | None
-    """The candidate that was guessed, by person or agent; None for waiting."""
-    right: bool | None
-    milliseconds: int
-    before: list[float]
-    """What the agent of this game thought: the student's belief before and after the word,"""
-    after: list[float]
-    estimate: list[float]
-    """the teacher's estimate of it before,"""
+    """The candidate that the participant or the agent answered; None for waiting."""
+    correct: bool | None
+    reaction_time_ms: int
+    belief_before: list[float]
+    """What the agents of this game computed: the student's belief before and after the message,"""
+    belief_after: list[float]
+    teacher_estimate: list[float]
+    """the teacher's estimate of the belief before it,"""
     values: list[float | None]
-    """and her values for all words."""
+    """and her values of all words; None for those that she may not say."""
 
 
-COLUMNS = [field.name for field in fields(Decision)]
-KINDS = {"seed": "INTEGER", "target": "INTEGER", "rounds": "INTEGER", "round": "INTEGER", "answer": "INTEGER"}
-KINDS |= {"right": "INTEGER", "milliseconds": "INTEGER"}
-AS_JSON = {"candidates", "words", "said", "before", "after", "estimate", "values"}
+COLUMNS = {field.name: field.name for field in fields(Decision)} | {
+    "time": "at", "max_rounds": "rounds", "variant": "step", "messages": "said", "correct": "right",
+    "reaction_time_ms": "milliseconds", "belief_before": "before", "belief_after": "after",
+    "teacher_estimate": "estimate",
+}  # fmt: skip
+"""The column of each field, as format 1 names it."""
+INTEGERS = {"seed", "target", "max_rounds", "round", "answer", "correct", "reaction_time_ms"}
+JSON_FIELDS = {"candidates", "words", "messages", "belief_before", "belief_after", "teacher_estimate", "values"}
+QUOTED_COLUMNS = ", ".join(f'"{column}"' for column in COLUMNS.values())
 
 
-def now() -> str:
+def current_time() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def connected(path: Path) -> sqlite3.Connection:
-    """A study's file; a sentence where it is something else."""
+def connect(path: Path) -> sqlite3.Connection:
+    """A study file; an error where it is something else."""
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is not a file: choose another for the study.")
     try:
         connection = sqlite3.connect(path, check_same_thread=False, timeout=10)
-        mark, version = (
+        application, version = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-    except sqlite3.Error as problem:
-        raise ValueError(f"{path} cannot be used as a study's file ({problem}): choose another.") from None
-    if not empty and mark != APPLICATION:
+    except sqlite3.Error as error:
+        raise ValueError(f"{path} cannot be used as a study file ({error}): choose another.") from None
+    if not empty and application != APPLICATION_ID:
         connection.close()
-        raise ValueError(f"{path} is a database of something else: choose another file for the study.")
+        raise ValueError(f"{path} is a database of another application: choose another file for the study.")
     if version > FORMAT:
         connection.close()
         raise ValueError(f"{path} was written by a later version of implicature: update it to read this study.")
@@ -91,75 +96,76 @@ class Study:
 
     def __init__(self, path: Path):
         self._lock = Lock()
-        self._file = connected(path)
-        columns = ", ".join(f'"{name}" {KINDS.get(name, "TEXT")}' for name in COLUMNS)
+        self._connection = connect(path)
+        columns = ", ".join(
+            f'"{column}" {"INTEGER" if name in INTEGERS else "TEXT"}' for name, column in COLUMNS.items()
+        )
         try:
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute("PRAGMA synchronous = FULL")
-            with self._file:
-                self._file.execute(f"PRAGMA application_id = {APPLICATION}")
-                self._file.execute(f"PRAGMA user_version = {FORMAT}")
-                self._file.execute(f"CREATE TABLE IF NOT EXISTS decisions (id INTEGER PRIMARY KEY, {columns})")
-        except sqlite3.Error as problem:
-            raise ValueError(f"{path} cannot be written ({problem}): choose another file.") from None
-        names = ", ".join(f'"{name}"' for name in COLUMNS)
-        self._insert = f"INSERT INTO decisions ({names}) VALUES ({', '.join('?' * len(COLUMNS))})"
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            with self._connection:
+                self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+                self._connection.execute(f"CREATE TABLE IF NOT EXISTS decisions (id INTEGER PRIMARY KEY, {columns})")
+        except sqlite3.Error as error:
+            raise ValueError(f"{path} cannot be written ({error}): choose another file.") from None
 
-    def keep(self, decision: Decision) -> None:
-        """On the disk when this returns."""
-        row = [json.dumps(value) if name in AS_JSON else value for name, value in vars(decision).items()]
-        with self._lock, self._file:
-            self._file.execute(self._insert, row)
+    def record(self, decision: Decision) -> None:
+        """On disk when this returns."""
+        row = [json.dumps(value) if name in JSON_FIELDS else value for name, value in vars(decision).items()]
+        insert = f"INSERT INTO decisions ({QUOTED_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))})"
+        with self._lock, self._connection:
+            self._connection.execute(insert, row)
 
     def close(self) -> None:
         with self._lock:
-            self._file.close()
+            self._connection.close()
 
 
-def decisions(path: Path) -> list[Decision]:
-    """All decisions of a study, in the order they were taken; those of a server that is running, too."""
+def read_decisions(path: Path) -> list[Decision]:
+    """All decisions of a study in their order; a server may still be adding some."""
     if not path.is_file():
-        raise ValueError(f"{path} does not exist: `implicature play --record {path}` makes such a file.")
-    file = connected(path)
+        raise ValueError(f"{path} does not exist: `implicature play --record {path}` creates a study.")
+    connection = connect(path)
     try:
-        names = ", ".join(f'"{name}"' for name in COLUMNS)
-        rows = file.execute(f"SELECT {names} FROM decisions ORDER BY id").fetchall()
-        return [decoded(dict(zip(COLUMNS, row, strict=True))) for row in rows]
+        rows = connection.execute(f"SELECT {QUOTED_COLUMNS} FROM decisions ORDER BY id").fetchall()
+        return [parse_decision(dict(zip(COLUMNS, row, strict=True))) for row in rows]
     except (sqlite3.Error, ValueError, TypeError, RecursionError):
-        raise ValueError(f"{path} is not a whole study: it was not written by `implicature play --record`.") from None
+        raise ValueError(f"{path} is not a valid study: `implicature play --record` did not write it.") from None
     finally:
-        file.close()
+        connection.close()
 
 
-def decoded(row: dict[str, Any]) -> Decision:
-    """A row as the decision that it keeps; a ValueError where it cannot have been kept by us."""
-    values = {name: json.loads(value) if name in AS_JSON else value for name, value in row.items()}
-    decision = Decision(**{**values, "right": None if values["right"] is None else bool(values["right"])})
-    if not consistent(decision):
+def parse_decision(row: dict[str, Any]) -> Decision:
+    values = {name: json.loads(value) if name in JSON_FIELDS else value for name, value in row.items()}
+    decision = Decision(**{**values, "correct": None if values["correct"] is None else bool(values["correct"])})
+    if not is_consistent(decision):
         raise ValueError("This is not a decision.")
     return decision
 
 
-def consistent(one: Decision) -> bool:
-    """Whether a decision could have been taken: it is about a game, with words that there are, by places in it."""
-    texts = (one.at, one.participant, one.session, one.role, one.game, one.agent, one.version, one.step)
-    whole = (one.seed, one.target, one.rounds, one.round, one.milliseconds)
-    number, words = len(one.candidates), len(one.words)
-    lists = (one.candidates, *one.candidates, one.words, one.said, one.before, one.after, one.estimate, one.values)
-    beliefs = [*one.before, *one.after, *one.estimate, *(value for value in one.values if value is not None)]
+def is_consistent(decision: Decision) -> bool:
+    """Whether types, sizes and indices fit each other, so that the decision can be replayed."""
+    one = decision
+    texts = (one.time, one.participant, one.session, one.role, one.game, one.agent, one.version, one.variant)
+    integers = (one.seed, one.target, one.max_rounds, one.round, one.reaction_time_ms)
+    beliefs = (one.belief_before, one.belief_after, one.teacher_estimate)
+    lists = (one.candidates, *one.candidates, one.words, one.messages, *beliefs, one.values)
+    numbers = [*(p for belief in beliefs for p in belief), *(value for value in one.values if value is not None)]
+    n_candidates, n_words = len(one.candidates), len(one.words)
     return (
-        all(type(text) is str and text.isprintable() and len(text) <= MOST_LETTERS for text in texts)
-        and all(type(place) is int and abs(place) < 2**53 for place in whole)
+        all(type(text) is str and text.isprintable() and len(text) <= MAX_LETTERS for text in texts)
+        and all(type(number) is int and abs(number) < 2**53 for number in integers)
         and all(type(part) is list for part in lists)
         and one.role in ("student", "teacher")
-        and 0 < number <= MOST_CANDIDATES
-        and 0 < words <= MOST_WORDS
-        and 0 < len(one.said) <= MOST_ROUNDS
+        and 0 < n_candidates <= MAX_CANDIDATES
+        and 0 < n_words <= MAX_WORDS
+        and 0 < len(one.messages) <= MAX_MESSAGES
         and all(type(word) is str and word.isprintable() for names in (one.words, *one.candidates) for word in names)
-        and set(one.said) <= set(one.words)
-        and one.target in range(number)
-        and (one.answer is None or (type(one.answer) is int and one.answer in range(number)))
-        and len(one.before) == len(one.after) == len(one.estimate) == number
-        and len(one.values) == words
-        and all(type(belief) in (int, float) for belief in beliefs)
+        and set(one.messages) <= set(one.words)
+        and one.target in range(n_candidates)
+        and (one.answer is None or (type(one.answer) is int and one.answer in range(n_candidates)))
+        and all(len(belief) == n_candidates for belief in beliefs)
+        and len(one.values) == n_words
+        and all(type(number) in (int, float) for number in numbers)
     )

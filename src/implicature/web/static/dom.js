@@ -1,22 +1,22 @@
-// Elements without markup: text stays text, whatever is in it.
+// Elements without markup: text stays text, whatever it contains.
 
 export function element(name, properties = {}, ...children) {
-  const made = document.createElement(name);
+  const created = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
-    if (key === "data") Object.assign(made.dataset, value);
-    else if (key in made && key !== "list" && key !== "role") made[key] = value;
-    else made.setAttribute(key, value);
+    if (key === "data") Object.assign(created.dataset, value);
+    else if (key in created && key !== "list" && key !== "role") created[key] = value;
+    else created.setAttribute(key, value);
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
-  return made;
+  created.append(...children.filter((child) => child !== null && child !== undefined));
+  return created;
 }
 
 export function svg(name, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+  const created = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
+  created.append(...children);
+  return created;
 }
 
-export const by = (id) => document.getElementById(id);
-export const percent = (chance) => `${Math.round(100 * chance)}%`;
+export const byId = (id) => document.getElementById(id);
+export const percent = (probability) => `${Math.round(100 * probability)}%`;

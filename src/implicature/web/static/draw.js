@@ -1,4 +1,4 @@
-// A candidate as people see it: chips for sets, a picture or a drawing for objects, figures for "some or all".
+// A candidate as people see it: chips for sets, an image or a drawing for objects, figures for "some or all".
 
 import { element, svg } from "./dom.js";
 
@@ -7,10 +7,10 @@ const COLOURS = {
   green: ["#93dd9c", "#2f9e44", "#186128"], cyan: ["#a1eef2", "#17b3bd", "#0b6f77"], magenta: ["#f4a3e8", "#c837b0", "#7a1a6b"],
 };
 const SHAPES = ["box", "sphere", "cylinder", "pyramid", "cone", "ellipsoid"];
-let drawn = 0;
+let drawings = 0;
 
-// Each shape around (0, 0), about 100 wide and standing on y = 40; g fills with light from the upper left.
-const FORMS = {
+// Each shape around (0, 0), about 100 wide and standing on y = 40; g are its fills, lit from the upper left.
+const DRAW_SHAPE = {
   sphere: (g) => [svg("circle", { r: 42, cy: -2, fill: g.round })],
   ellipsoid: (g) => [svg("ellipse", { rx: 54, ry: 30, cy: 10, fill: g.round })],
   box: (g) => [
@@ -27,51 +27,53 @@ const FORMS = {
 };
 
 function fills(colour) {
-  const id = `paint-${++drawn}`;
+  const id = `paint-${++drawings}`;
   const [light, middle, dark] = COLOURS[colour];
-  const stops = (...colours) => colours.map((one, i) => svg("stop", { offset: i / (colours.length - 1), "stop-color": one }));
+  const stops = (...colours) => colours.map((stop, i) => svg("stop", { offset: i / (colours.length - 1), "stop-color": stop }));
   const defs = svg("defs", {},
     svg("radialGradient", { id: `${id}-r`, cx: 0.36, cy: 0.3, r: 0.75 }, ...stops(light, middle, dark)),
     svg("linearGradient", { id: `${id}-s`, x1: 0, x2: 1, y1: 0, y2: 0 }, ...stops(middle, light, middle, dark)));
   return [defs, { light, middle, dark, round: `url(#${id}-r)`, side: `url(#${id}-s)` }];
 }
 
-function drawing(names) {
-  const colour = names.find((name) => name in COLOURS) ?? "blue";
-  const shape = names.find((name) => SHAPES.includes(name)) ?? "sphere";
-  const place = names.find((name) => name.includes("-"))?.split("-");
-  const size = names.includes("small") ? 0.42 : place ? 0.72 : 0.95;
-  const x = place ? (place[1] === "left" ? 52 : 108) : 80;
-  const y = place ? (place[0] === "upper" ? 46 : 88) : 68;
+function drawObject(attributes) {
+  const colour = attributes.find((name) => name in COLOURS) ?? "blue";
+  const shape = attributes.find((name) => SHAPES.includes(name)) ?? "sphere";
+  const position = attributes.find((name) => name.includes("-"))?.split("-");
+  const size = attributes.includes("small") ? 0.42 : position ? 0.72 : 0.95;
+  const x = position ? (position[1] === "left" ? 52 : 108) : 80;
+  const y = position ? (position[0] === "upper" ? 46 : 88) : 68;
   const [defs, paint] = fills(colour);
   return svg("svg", { viewBox: "0 0 160 128", class: "drawing", "aria-hidden": "true" }, defs,
     svg("rect", { width: 160, height: 128, rx: 10, class: "sky" }), svg("path", { d: "M0 34H160V118Q160 128 150 128H10Q0 128 0 118Z", class: "floor" }),
     svg("g", { transform: `translate(${x} ${y}) scale(${size})` },
-      svg("ellipse", { cx: 8, cy: 40, rx: 50, ry: 12, class: "shadow" }), ...FORMS[shape](paint)));
+      svg("ellipse", { cx: 8, cy: 40, rx: 50, ry: 12, class: "shadow" }), ...DRAW_SHAPE[shape](paint)));
 }
 
-function boys(instance) {
-  const came = instance === 0 ? 2 : 4;
-  const figures = [0, 1, 2, 3].map((i) => svg("g", { transform: `translate(${22 + 38 * i} 20)`, class: i < came ? "came" : "away" },
+function drawBoys(instance) {
+  const present = instance === 0 ? 2 : 4;
+  const figures = [0, 1, 2, 3].map((i) => svg("g", { transform: `translate(${22 + 38 * i} 20)`, class: i < present ? "present" : "absent" },
     svg("circle", { cx: 0, cy: 10, r: 10 }), svg("path", { d: "M-14 56V40A14 14 0 0 1 14 40V56Z" })));
   return svg("svg", { viewBox: "0 0 160 92", class: "drawing", "aria-hidden": "true" }, ...figures);
 }
 
-function chips(names, heard) {
-  return element("span", { className: "chips" }, ...names.map((name) =>
-    element("span", { className: heard.includes(name) ? "chip heard" : "chip" }, name)));
+function chips(attributes, mentioned) {
+  return element("span", { className: "chips" }, ...attributes.map((name) =>
+    element("span", { className: mentioned.includes(name) ? "chip mentioned" : "chip" }, name)));
 }
 
-export function picture(game, shown, heard) {
-  if (game.kind === "numbers") return [chips(shown.names, heard)];
-  if (game.name === "some-all") return [boys(shown.instance), element("span", { className: "caption" }, shown.called)];
-  if (game.kind === "words" && !game.pictures) return [element("span", { className: "caption" }, shown.called), chips(shown.names, heard)];
-  const source = `api/picture/${game.name}/${shown.instance}.png`;
-  const image = game.pictures ? element("img", { src: source, alt: "", className: "drawing rendered" }) : drawing(shown.names);
-  return [image, element("span", { className: "caption" }, ...marked(shown, heard))];
+const caption = (...content) => element("span", { className: "caption" }, ...content);
+
+// The label, with the words that were mentioned in bold.
+function boldLabel(label, mentioned) {
+  return label.split(" ").flatMap((word, i) => [i ? " " : "", mentioned.includes(word) ? element("b", {}, word) : word]);
 }
 
-// The caption, with what was said in bold.
-function marked(shown, heard) {
-  return shown.called.split(" ").flatMap((word, i) => [i ? " " : "", heard.includes(word) ? element("b", {}, word) : word]);
+export function drawCandidate(game, { instance, attributes, label }, mentioned) {
+  if (game.kind === "numbers") return [chips(attributes, mentioned)];
+  if (game.name === "some-all") return [drawBoys(instance), caption(label)];
+  if (game.kind === "words" && !game.images) return [caption(label), chips(attributes, mentioned)];
+  const source = `api/image/${game.name}/${instance}.png`;
+  const image = game.images ? element("img", { src: source, alt: "", className: "drawing rendered" }) : drawObject(attributes);
+  return [image, caption(...boldLabel(label, mentioned))];
 }

@@ -1,33 +1,33 @@
-// The score over games played, beside what a literal and an exact pair can expect in the same games.
+// The mean return over games played, beside what a literal and an exact pair can expect in the same games.
 
-import { by, element } from "./dom.js";
+import { byId, element } from "./dom.js";
 
-const kept = () => JSON.parse(sessionStorage.getItem("score") ?? '{"games":0,"you":0,"literal":0,"exact":0,"seen":[]}');
+const EMPTY = '{"games":0,"person":0,"literal":0,"exact":0,"counted":[]}';
+const readScore = () => JSON.parse(sessionStorage.getItem("score") ?? EMPTY);
 
-export function count(name, outcome) {
-  const score = kept();
-  if (score.seen.includes(name)) return; // the same game again does not count
-  score.seen = [...score.seen, name].slice(-500);
+export function addGame(key, state) {
+  const score = readScore();
+  if (score.counted.includes(key)) return; // the same game again does not count
+  score.counted = [...score.counted, key].slice(-500);
   score.games += 1;
-  score.you += outcome.gain;
-  score.literal += outcome.literal;
-  score.exact += outcome.exact;
+  score.person += state.return;
+  score.literal += state.literal_return;
+  score.exact += state.exact_return;
   sessionStorage.setItem("score", JSON.stringify(score));
 }
 
-export function show() {
-  const score = kept();
-  const rows = [["You", score.you, "you"], ["A literal pair", score.literal, "literal"], ["An exact pair", score.exact, "exact"]];
-  const lines = rows.map(([who, points, kind]) => {
-    const filled = element("span", { className: `fill ${kind}` });
-    filled.style.width = `${score.games ? Math.max(0, 100 * points / score.games) : 0}%`;
-    return element("li", {}, element("span", { className: "who" }, who), element("span", { className: "bars", "aria-hidden": "true" }, filled),
-      element("span", { className: "number" }, points.toFixed(1)));
+export function renderScore() {
+  const score = readScore();
+  const rows = [["You", "person"], ["A literal pair", "literal"], ["An exact pair", "exact"]].map(([label, key]) => {
+    const bar = element("span", { className: `bar ${key}` });
+    bar.style.width = `${score.games ? Math.max(0, 100 * score[key] / score.games) : 0}%`;
+    return element("li", {}, element("span", { className: "label" }, label), element("span", { className: "bars", "aria-hidden": "true" }, bar),
+      element("span", { className: "number" }, score[key].toFixed(1)));
   });
-  const again = element("button", { type: "button", className: "quiet", onclick: () => { sessionStorage.removeItem("score"); show(); } }, "Start again");
+  const reset = element("button", { type: "button", className: "quiet", onclick: () => { sessionStorage.removeItem("score"); renderScore(); } }, "Start again");
   const games = score.games === 1 ? "1 game" : `${score.games} games`;
-  by("score").replaceChildren(...(score.games
-    ? [element("h2", {}, `Score, ${games}`), element("ul", {}, ...lines),
-      element("p", { className: "legend" }, "Expected of others in the same games."), again]
+  byId("score").replaceChildren(...(score.games
+    ? [element("h2", {}, `Score, ${games}`), element("ul", {}, ...rows),
+      element("p", { className: "legend" }, "Expected of others in the same games."), reset]
     : [element("p", { className: "legend" }, "Your score will stand here, beside what a literal and an exact pair can expect.")]));
 }

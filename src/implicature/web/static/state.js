@@ -1,66 +1,62 @@
-// The state is the address: whoever opens it sees the same game.
+// The page's state is its URL: whoever opens it sees the same game.
 
-const LAST = 2 ** 31;
-const FIRST = { mode: "student", game: "objects-4", rounds: 1, tricky: true };
+const SEEDS = 2 ** 31;
+const DEFAULTS = { mode: "student", game: "objects-4", rounds: 1, pragmaticOnly: true };
 const MODES = ["student", "teacher", "watch"];
+// Links of earlier versions still work.
+const OLD_PARAMETERS = { variant: "step", pragmatic_only: "tricky", beliefs: "thoughts", instances: "set" };
+const OLD_NAMES = { agent: { pair: "pretrained", met: "matchup" }, game: { yours: "custom" } };
 
-export const newSeed = () => crypto.getRandomValues(new Uint32Array(1))[0] % LAST;
+export const newSeed = () => crypto.getRandomValues(new Uint32Array(1))[0] % SEEDS;
 
-const whole = (text) => (/^\d{1,10}$/.test(text ?? "") ? Number(text) : null);
+const wholeNumber = (text) => (/^\d{1,10}$/.test(text ?? "") ? Number(text) : null);
 
-export function read(about) {
-  const given = new URLSearchParams(location.search);
-  const asked = about.agents.find((agent) => ["met", "run"].includes(agent.name)); // on the command line
-  const game = given.get("game") ?? (asked ? asked.games[0] : FIRST.game);
-  const playing = about.agents.filter((agent) => agent.games.includes(game));
-  const agent = given.get("agent") ?? (playing.includes(asked) ? asked.name : playing[0]?.name ?? "exact");
+export function readState(about) {
+  const url = new URLSearchParams(location.search);
+  const parameter = (name) => {
+    const value = url.get(name) ?? url.get(OLD_PARAMETERS[name] ?? name);
+    return OLD_NAMES[name]?.[value] ?? value;
+  };
+  const preferred = about.agents.find((agent) => ["matchup", "run"].includes(agent.name)); // from the command line
+  const game = parameter("game") ?? (preferred ? preferred.games[0] : DEFAULTS.game);
+  const able = about.agents.filter((agent) => agent.games.includes(game));
+  const agent = parameter("agent") ?? (able.includes(preferred) ? preferred.name : able[0]?.name ?? "exact");
   const known = about.agents.find((one) => one.name === agent);
-  const set = given.get("set")?.split("-").map(whole);
+  const instances = parameter("instances")?.split("-").map(wholeNumber);
+  const pragmaticOnly = parameter("pragmatic_only");
   return {
-    mode: MODES.includes(given.get("mode")) ? given.get("mode") : FIRST.mode,
+    mode: MODES.includes(parameter("mode")) ? parameter("mode") : DEFAULTS.mode,
     game,
-    candidates: whole(given.get("candidates")),
-    instances: set?.every((one) => one !== null) ? set : null,
-    rounds: whole(given.get("rounds")) ?? FIRST.rounds,
+    candidates: wholeNumber(parameter("candidates")),
+    instances: instances?.every((one) => one !== null) ? instances : null,
+    rounds: wholeNumber(parameter("rounds")) ?? DEFAULTS.rounds,
     agent,
-    step: whole(given.get("step")) ?? known?.step ?? 0,
-    seed: whole(given.get("seed")) ?? newSeed(),
-    tricky: given.has("tricky") ? given.get("tricky") === "1" : FIRST.tricky,
-    thoughts: given.get("thoughts") === "1",
-    participant: given.get("participant"),
+    variant: wholeNumber(parameter("variant")) ?? known?.variant ?? 0,
+    seed: wholeNumber(parameter("seed")) ?? newSeed(),
+    pragmaticOnly: pragmaticOnly === null ? DEFAULTS.pragmaticOnly : pragmaticOnly === "1",
+    showBeliefs: parameter("beliefs") === "1",
+    participant: parameter("participant"),
   };
 }
 
-export function write(state, replace = false) {
-  const shown = { mode: state.mode, game: state.game };
-  if (state.instances) shown.set = state.instances.join("-");
-  else if (state.candidates) shown.candidates = state.candidates;
-  Object.assign(shown, { rounds: state.rounds, agent: state.agent, step: state.step, seed: state.seed });
-  shown.tricky = Number(state.tricky);
-  if (state.thoughts) shown.thoughts = 1;
-  if (state.participant) shown.participant = state.participant;
-  const address = `?${new URLSearchParams(shown)}`;
-  if (address !== location.search) history[replace ? "replaceState" : "pushState"](null, "", address);
+export function writeState(state, replace = false) {
+  const parameters = { mode: state.mode, game: state.game };
+  if (state.instances) parameters.instances = state.instances.join("-");
+  else if (state.candidates) parameters.candidates = state.candidates;
+  Object.assign(parameters, { rounds: state.rounds, agent: state.agent, variant: state.variant, seed: state.seed });
+  parameters.pragmatic_only = Number(state.pragmaticOnly);
+  if (state.showBeliefs) parameters.beliefs = 1;
+  if (state.participant) parameters.participant = state.participant;
+  const query = `?${new URLSearchParams(parameters)}`;
+  if (query !== location.search) history[replace ? "replaceState" : "pushState"](null, "", query);
 }
 
-export function question(state) {
-  const { game, candidates, instances, rounds, agent, step, seed, tricky } = state;
-  return { game, candidates: instances ? null : candidates, instances, rounds, agent, step, seed, tricky };
-}
+// The URL without what does not change the game, to count each game once.
+export const gameKey = (state) => `${state.mode}${location.search.replace(/&(beliefs|variant)=\d+/g, "")}`;
 
-// What is asked of the server; a problem is one sentence.
-export async function ask(path, body) {
-  let answer;
-  try {
-    answer = await fetch(`api/${path}`, body === undefined ? {} : {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  } catch {
-    throw new Error("The server does not answer: is “implicature play” still running?");
-  }
-  const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(told.sentence ?? `The server answers with ${answer.status}.`);
-  return told;
+export function gameSettings(state) {
+  const { game, candidates, instances, rounds, agent, variant, seed, pragmaticOnly } = state;
+  return {
+    game, candidates: instances ? null : candidates, instances, rounds, agent, variant, seed, pragmatic_only: pragmaticOnly,
+  };
 }
