@@ -70,7 +70,9 @@ def draw_beliefs(ax: Axes, beliefs: list[float], y: float, colour: str) -> None:
         ax.plot([x - 0.5, x + 0.5], [y, y], color="#c3c9d0", linewidth=1, zorder=1)
         ax.add_patch(FancyBboxPatch((x - 0.3, y), 0.6, BAR * belief, boxstyle="square,pad=0", color=colour, zorder=2))
         bold = "bold" if belief > 0.5 else "normal"
-        ax.text(x, y + BAR * belief + 0.06, f"{100 * belief:.0f} %", ha="center", va="bottom", fontsize=11, fontweight=bold)
+        ax.text(
+            x, y + BAR * belief + 0.06, f"{100 * belief:.0f} %", ha="center", va="bottom", fontsize=11, fontweight=bold
+        )
 
 
 def draw_line(ax: Axes, y: float, title: str, text: str, colour: str) -> None:

@@ -1,4 +1,4 @@
-"""Draw the twelve things of kitchen.csv, three pictures of each, into a folder that is a space:
+"""Draw the twelve instances of kitchen.csv, three images of each, into a folder that is a space:
 
 python examples/draw_kitchen.py kitchen
 implicature train --space kitchen --candidates 4
@@ -13,9 +13,9 @@ from PIL import Image, ImageDraw
 
 TABLE = Path(__file__).with_name("kitchen.csv")
 COLOURS = {"metal": (150, 160, 175), "clay": (190, 105, 70), "glass": (150, 205, 225), "wood": (205, 160, 100)}
-PICTURES, SIDE, FINE = 3, 128, 4
+VIEWS, SIDE, SUPERSAMPLING = 3, 128, 4
 
-# Each thing is a few shapes on a board of 100 × 100: rectangles, ellipses, polygons, or arcs (handles).
+# Each instance is a few shapes on a canvas of 100 × 100: rectangles, ellipses, polygons, or arcs (handles).
 SHAPES = {
     "saucepan": [("rectangle", (20, 45, 65, 75)), ("rectangle", (65, 48, 95, 54))],
     "frying pan": [("ellipse", (8, 38, 62, 66)), ("rectangle", (58, 49, 98, 56))],
@@ -32,38 +32,38 @@ SHAPES = {
 }
 
 
-def picture(thing: str, material: str, chance: random.Random) -> Image.Image:
-    """Moved, resized and tinted a little, so that no two are alike."""
-    size, left, top = chance.uniform(0.8, 1.0), chance.uniform(0, 12), chance.uniform(0, 12)
-    tint = [max(0, min(255, part + chance.randint(-15, 15))) for part in COLOURS[material]]
-    board = Image.new("RGB", (SIDE * FINE, SIDE * FINE), (250, 248, 244))
-    pen, unit = ImageDraw.Draw(board), SIDE * FINE / 112
+def draw_image(name: str, material: str, rng: random.Random) -> Image.Image:
+    """Slightly shifted, resized and tinted, so that no two are equal."""
+    size, left, top = rng.uniform(0.8, 1.0), rng.uniform(0, 12), rng.uniform(0, 12)
+    tint = [max(0, min(255, part + rng.randint(-15, 15))) for part in COLOURS[material]]
+    canvas = Image.new("RGB", (SIDE * SUPERSAMPLING, SIDE * SUPERSAMPLING), (250, 248, 244))
+    draw, unit = ImageDraw.Draw(canvas), SIDE * SUPERSAMPLING / 112
     edge = tuple(part // 2 for part in tint)
-    for kind, corners in SHAPES[thing]:
-        places = [unit * (size * x + (top if i % 2 else left)) for i, x in enumerate(corners)]
+    for kind, corners in SHAPES[name]:
+        points = [unit * (size * x + (top if i % 2 else left)) for i, x in enumerate(corners)]
         if kind == "arc":
-            pen.arc(places, 0, 360, fill=tuple(tint), width=round(5 * unit))
+            draw.arc(points, 0, 360, fill=tuple(tint), width=round(5 * unit))
         elif kind == "chord":
-            pen.chord(places, 0, 180, fill=tuple(tint), outline=edge, width=round(unit))
+            draw.chord(points, 0, 180, fill=tuple(tint), outline=edge, width=round(unit))
         else:
-            getattr(pen, kind)(places, fill=tuple(tint), outline=edge, width=round(unit))
-    return board.resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+            getattr(draw, kind)(points, fill=tuple(tint), outline=edge, width=round(unit))
+    return canvas.resize((SIDE, SIDE), Image.Resampling.LANCZOS)
 
 
-def draw(folder: Path) -> None:
-    """PNG files and a table that names them."""
-    things = list(csv.DictReader(TABLE.open(encoding="utf-8")))
+def draw_kitchen(folder: Path) -> None:
+    """PNG files, and a table that names them."""
+    rows = list(csv.DictReader(TABLE.open(encoding="utf-8")))
     folder.mkdir()
     with (folder / "kitchen.csv").open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, ["name", "picture", *list(things[0])[1:]], lineterminator="\n")
+        table = csv.DictWriter(file, ["name", "image", *list(rows[0])[1:]], lineterminator="\n")
         table.writeheader()
-        for thing in things:
-            for number in range(1, PICTURES + 1):
-                name = f"{thing['name'].replace(' ', '-')}-{number}.png"
-                picture(thing["name"], thing["material"], random.Random(name)).save(folder / name)
-                table.writerow({**thing, "picture": name})
-    print(f"{PICTURES * len(things)} pictures in {folder}")
+        for row in rows:
+            for view in range(1, VIEWS + 1):
+                name = f"{row['name'].replace(' ', '-')}-{view}.png"
+                draw_image(row["name"], row["material"], random.Random(name)).save(folder / name)
+                table.writerow({**row, "image": name})
+    print(f"{VIEWS * len(rows)} images in {folder}")
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1] if len(sys.argv) > 1 else "kitchen"))
+    draw_kitchen(Path(sys.argv[1] if len(sys.argv) > 1 else "kitchen"))

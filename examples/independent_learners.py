@@ -1,7 +1,7 @@
-"""Two independent PPO learners of an outside library play `implicature.parallel_env()`, starting from nothing.
+"""Two independent PPO learners of another library play `implicature.parallel_env()`, from random initialisation.
 
-Each takes the other for a part of the world, without a model of its mind. The library is skrl, which has independent
-PPO (IPPO) and works on JAX, so that it needs no PyTorch:  pip install 'implicature[learners]'
+Each treats the other as part of the environment, without a model of it. The library is skrl, which has independent PPO
+(IPPO) and runs on JAX, without PyTorch:  pip install 'implicature[learners]'
 """
 
 # pyright: reportMissingImports=false
@@ -32,22 +32,22 @@ STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_500
 
 
 class Policy(CategoricalMixin, Model):
-    """A logit for each action; products in the hidden layer, as meaning is what message and candidate share."""
+    """A logit for each action. The hidden layer multiplies, since meaning is what message and candidate share."""
 
-    def __init__(self, **given):
-        Model.__init__(self, **given)
+    def __init__(self, **options):
+        Model.__init__(self, **options)
         CategoricalMixin.__init__(self)
 
     @nn.compact
     def __call__(self, inputs, role):
-        seen = inputs["observations"]
-        hidden = nn.tanh(nn.Dense(128)(seen) * nn.Dense(128)(seen))
+        x = inputs["observations"]
+        hidden = nn.tanh(nn.Dense(128)(x) * nn.Dense(128)(x))
         return nn.Dense(self.num_actions)(hidden), {}
 
 
 class Value(DeterministicMixin, Model):
-    def __init__(self, **given):
-        Model.__init__(self, **given)
+    def __init__(self, **options):
+        Model.__init__(self, **options)
         DeterministicMixin.__init__(self)
 
     @nn.compact
@@ -55,56 +55,59 @@ class Value(DeterministicMixin, Model):
         return nn.Dense(1)(nn.tanh(nn.Dense(64)(inputs["observations"]))), {}
 
 
-class Many(MultiAgentEnvWrapper):
-    """Several PettingZoo environments as one of skrl's, each observation a row of numbers, symbols in one-hot code; a
-    game that is over gives way to the next."""
+class VectorEnv(MultiAgentEnvWrapper):
+    """Several PettingZoo environments as one of skrl's. Observations are flattened, symbols one-hot; a game that is
+    over is followed by the next."""
 
-    num_envs = property(lambda self: len(self.tables))
-    observation_spaces = property(lambda self: {a: spaces.flatten_space(s) for a, s in self.seen.items()})
+    num_envs = property(lambda self: len(self.envs))
+    observation_spaces = property(lambda self: {a: spaces.flatten_space(s) for a, s in self.original_spaces.items()})
 
     def __init__(self, split: str):
-        self.tables = [implicature.parallel_env(space=KITCHEN, candidates=2, split=split) for _ in range(ENVIRONMENTS)]
-        self.seen, self.found = self.tables[0].observation_spaces, []
-        super().__init__(self.tables[0])
+        self.envs = [implicature.parallel_env(space=KITCHEN, candidates=2, split=split) for _ in range(ENVIRONMENTS)]
+        self.original_spaces, self.returns = self.envs[0].observation_spaces, []
+        super().__init__(self.envs[0])
 
-    def _flat(self, seen):
-        rows = {a: [spaces.flatten(space, one[a]) for one in seen] for a, space in self.seen.items()}
+    def flatten(self, observations):
+        rows = {a: [spaces.flatten(space, one[a]) for one in observations] for a, space in self.original_spaces.items()}
         return {agent: jnp.asarray(np.array(each, np.float32)) for agent, each in rows.items()}
 
     def reset(self):
-        return self._flat([table.reset(seed=i)[0] for i, table in enumerate(self.tables)]), {}
+        return self.flatten([env.reset(seed=i)[0] for i, env in enumerate(self.envs)]), {}
 
     def step(self, actions):
         chosen = {agent: np.asarray(each).ravel().astype(int) for agent, each in actions.items()}
-        seen, told = [], []
-        for i, table in enumerate(self.tables):
-            observations, rewards, over, _, _ = table.step({agent: chosen[agent][i] for agent in chosen})
+        observations, outcomes = [], []
+        for i, env in enumerate(self.envs):
+            observation, rewards, over, _, _ = env.step({agent: chosen[agent][i] for agent in chosen})
             if over["student"]:
-                self.found.append(rewards["student"])
-                observations, _ = table.reset()
-            seen.append(observations)
-            told.append((rewards["student"], over["student"], False))
-        same = [dict.fromkeys(self.seen, jnp.asarray(each, jnp.float32)[:, None]) for each in zip(*told, strict=True)]
-        return self._flat(seen), *same, {}
+                self.returns.append(rewards["student"])
+                observation, _ = env.reset()
+            observations.append(observation)
+            outcomes.append((rewards["student"], over["student"], False))
+        shared = [
+            dict.fromkeys(self.original_spaces, jnp.asarray(each, jnp.float32)[:, None])
+            for each in zip(*outcomes, strict=True)
+        ]
+        return self.flatten(observations), *shared, {}
 
     def state(self):
-        return dict.fromkeys(self.seen)
+        return dict.fromkeys(self.original_spaces)
 
     def render(self):
-        return self.tables[0].render()
+        return self.envs[0].render()
 
     def close(self):
         pass
 
 
-def learners(env: Many) -> IPPO:
+def make_learners(env: VectorEnv) -> IPPO:
     models = {}
     for agent in env.possible_agents:
-        given = {"observation_space": env.observation_spaces[agent], "action_space": env.action_spaces[agent]}
-        models[agent] = {"policy": Policy(**given), "value": Value(**given)}
+        sizes = {"observation_space": env.observation_spaces[agent], "action_space": env.action_spaces[agent]}
+        models[agent] = {"policy": Policy(**sizes), "value": Value(**sizes)}
         for role, model in models[agent].items():
             model.init_state_dict(role=role)
-    # skrl 2.1 does not fill these in for several agents by itself.
+    # skrl 2.1 has no defaults of these for several agents.
     options: dict[str, Any] = {f"{part}_kwargs": {agent: {} for agent in env.possible_agents} for part in PARTS}
     return IPPO(
         possible_agents=env.possible_agents,
@@ -126,11 +129,11 @@ def learners(env: Many) -> IPPO:
 
 if __name__ == "__main__":
     config.jax.key = 0
-    begun, env = time.monotonic(), Many("train")
-    agents = learners(env)
-    SequentialTrainer(env=env, agents=agents, cfg={"timesteps": STEPS, "headless": True}).train()
-    for i, part in enumerate(np.array_split(env.found, 8), 1):
-        print(f"games up to {i * len(env.found) // 8:6,}: {np.mean(part):.1%} found")
-    unseen = Many("test")
-    SequentialTrainer(env=unseen, agents=agents, cfg={"timesteps": 200, "headless": True}).eval()
-    print(f"unseen pairs of things: {np.mean(unseen.found):.1%}, after {time.monotonic() - begun:.0f} seconds")
+    started, env = time.monotonic(), VectorEnv("train")
+    learners = make_learners(env)
+    SequentialTrainer(env=env, agents=learners, cfg={"timesteps": STEPS, "headless": True}).train()
+    for i, part in enumerate(np.array_split(env.returns, 8), 1):
+        print(f"games up to {i * len(env.returns) // 8:6,}: accuracy {np.mean(part):.1%}")
+    test = VectorEnv("test")
+    SequentialTrainer(env=test, agents=learners, cfg={"timesteps": 200, "headless": True}).eval()
+    print(f"pairs not trained on: accuracy {np.mean(test.returns):.1%}, after {time.monotonic() - started:.0f} seconds")
