@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +21,10 @@ os.environ["JAX_NUM_CPU_DEVICES"] = "2"
 # A shell that runs the tests in the background has Ctrl-C ignored in them and in all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-TINY = {"train-games": 2000, "pretraining": 250, "iterations": 2500, "phases": 1, "batch": 16, "width": 4, "depth": 1}
+TINY = {
+    "train-games": 2000, "pretraining-iterations": 250, "iterations": 2500, "phases": 1, "candidate-sets": 16,
+    "width": 4, "layers": 1, "q-hidden": 8,
+}  # fmt: skip
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -70,7 +72,7 @@ def two_pairs(whole_run: Trained, tmp_path_factory: pytest.TempPathFactory) -> P
     from implicature.training.run import read_config, start_run
 
     folder = tmp_path_factory.mktemp("two") / "run"
-    for _ in start_run(folder, replace(read_config(whole_run.folder), seeds=2, phases=0)).train():
+    for _ in start_run(folder, read_config(whole_run.folder).replace(seeds=2, phases=0)).train():
         pass
     return folder
 
@@ -96,10 +98,10 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.fixture(scope="session")
 def can_draw() -> None:
     """For tests that draw: skipped only where MuJoCo or a GL library is missing, and then with what to install."""
-    from implicature.spaces.rendering.renderer import Stage
+    from implicature.spaces.rendering.renderer import ObjectRenderer
 
     try:
-        Stage(16).close()
+        ObjectRenderer(16).close()
     except ValueError as missing:
         pytest.skip(str(missing))
 
@@ -112,20 +114,20 @@ Draw = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def draw_squares() -> Draw:
-    """24 squares in several pictures each, some a little aside: a folder as a user would make it."""
+    """24 squares in several images each, some shifted a little: a folder as a user would make it."""
     from PIL import Image
 
     def draw(folder: Path, asides: tuple[int, ...] = (0, 2), side: int = 64, order: int = 1) -> Path:
         folder.mkdir()
-        lines = ["colour,size,place,picture"]
+        lines = ["colour,size,place,image"]
         for (colour, rgb), (size, length), (place, (row, column)) in product(
             COLOURS.items(), SIZES.items(), PLACES.items()
         ):
             for aside in asides:
-                drawn = np.full((side, side, 3), 128, np.uint8)
-                drawn[row + aside : row + aside + length, column : column + length] = rgb
+                pixels = np.full((side, side, 3), 128, np.uint8)
+                pixels[row + aside : row + aside + length, column : column + length] = rgb
                 name = f"{colour}-{size}-{place}-{aside}.png"
-                Image.fromarray(drawn).save(folder / name)
+                Image.fromarray(pixels).save(folder / name)
                 lines.append(f"{colour},{size},{place},{name}")
         (folder / "squares.csv").write_text("\n".join([lines[0], *lines[1:][::order]]), encoding="utf-8")
         return folder

@@ -14,7 +14,8 @@ from implicature.evaluation.export import tidy_columns, transcribe_matchup
 from implicature.evaluation.language import measure_matchup
 from implicature.evaluation.matchup import Matchup, evaluate_matchup, load_matchup
 from implicature.evaluation.matchup_args import MatchupArgs
-from implicature.evaluation.players import Player, StudentPlayer, TeacherPlayer, named_players
+from implicature.evaluation.players import Player
+from implicature.evaluation.queries import StudentPlayer, TeacherPlayer, load_players
 from implicature.explanation.model import Explanation, explain_candidates
 from implicature.games.parsing import parse_candidates
 from implicature.games.registry import load_game, load_space
@@ -37,7 +38,7 @@ def players(
     >>> {name: round(p, 2) for name, p in student.listen(context, "blue").items()}
     {'blue,sphere': 1.0, 'red,sphere': 0.0, 'blue,cone': 0.0}
     """
-    return named_players(player, student, phase)
+    return load_players(player, student, phase)
 
 
 def sample_games(

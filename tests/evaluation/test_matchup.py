@@ -1,4 +1,4 @@
-"""Any two players meet: runs, exact ones and agents of one's own; what they say is measured and written down."""
+"""Any two players in one matchup: runs, exact players and custom agents; their dialogues are measured and exported."""
 
 import csv
 import json
@@ -13,23 +13,24 @@ from safetensors.numpy import load_file
 
 from implicature.cli.main import main
 
-MINE = """
+AGENTS = """
 import numpy as np
 
-def teacher(sees):
-    return np.where(sees.candidates[sees.target] > 0, -sees.candidates.sum(axis=0), -np.inf)
+def teacher(observation):
+    return np.where(observation.candidates[observation.target] > 0, -observation.candidates.sum(axis=0), -np.inf)
 
 class Student:
-    def __call__(self, sees):
-        heard = sees.messages[sees.messages >= 0]
-        return sees.candidates[:, heard].prod(axis=1) / sees.candidates.sum(axis=1) + 1e-6, 0.0
+    def __call__(self, observation):
+        received = observation.messages[observation.messages >= 0]
+        candidates = observation.candidates
+        return candidates[:, received].prod(axis=1) / candidates.sum(axis=1) + 1e-6, 0.0
 
 number = 3
 
-def short(sees):
+def short(observation):
     return [1, 2]
 
-def broken(sees):
+def broken(observation):
     raise KeyError("colour")
 """
 
@@ -37,9 +38,9 @@ def broken(sees):
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a module of agents, to run commands in."""
-    (tmp_path / "mine_for_tests.py").write_text(MINE)
+    (tmp_path / "agents_for_tests.py").write_text(AGENTS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "mine_for_tests", raising=False)
+    monkeypatch.delitem(sys.modules, "agents_for_tests", raising=False)
     return tmp_path
 
 
@@ -54,15 +55,15 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return lambda *arguments: run(monkeypatch, capsys, *arguments)
 
 
-OWN = ("--teacher", "mine_for_tests:teacher", "--student", "mine_for_tests:Student", "--games", "500")
+CUSTOM = ("--teacher", "agents_for_tests:teacher", "--student", "agents_for_tests:Student", "--games", "500")
 
 
-def test_own_agents_who_are_literal_play_about_as_the_literal_pair(here: Path, ask: Any):
-    mine = json.loads(ask("evaluate", *OWN, "--json"))
+def test_literal_agents_of_ones_own_play_about_as_the_literal_pair(here: Path, ask: Any):
+    custom = json.loads(ask("evaluate", *CUSTOM, "--json"))
     literal = json.loads(ask("evaluate", "--teacher", "literal", "--student", "literal", "--games", 500, "--json"))
-    assert mine["valid"] == literal["valid"] == 1
-    assert mine["by_level"]["0"]["accuracy"] == literal["by_level"]["0"]["accuracy"] == 1
-    assert abs(mine["accuracy"] - literal["accuracy"]) < 0.05
+    assert custom["valid"] == literal["valid"] == 1
+    assert custom["by_level"]["0"]["accuracy"] == literal["by_level"]["0"]["accuracy"] == 1
+    assert abs(custom["accuracy"] - literal["accuracy"]) < 0.05
 
 
 def test_a_run_plays_with_anybody_and_with_itself(here: Path, ask: Any, whole_run: Trained):
@@ -70,14 +71,14 @@ def test_a_run_plays_with_anybody_and_with_itself(here: Path, ask: Any, whole_ru
     own = json.loads(ask("evaluate", folder, "--games", 500, "--json"))
     both = json.loads(ask("evaluate", "--teacher", folder, "--student", f"{folder}:0", "--games", 500, "--json"))
     assert both == own
-    mixed = ask("evaluate", folder, "--teacher", "mine_for_tests:teacher", "--games", 500)
-    assert "mine_for_tests:teacher teaches" in mixed.replace("\n", " ")
+    mixed = ask("evaluate", folder, "--teacher", "agents_for_tests:teacher", "--games", 500)
+    assert "agents_for_tests:teacher teaches" in mixed.replace("\n", " ")
     taught = json.loads(ask("evaluate", folder, "--student", "exact", "--games", 500, "--json"))
     assert 0.25 < taught["accuracy"] <= 1
     assert taught != own
 
 
-def test_pairs_of_two_runs_meet_one_by_one(here: Path, ask: Any, whole_run: Trained, two_pairs: Path):
+def test_pairs_of_two_runs_play_one_by_one(here: Path, ask: Any, whole_run: Trained, two_pairs: Path):
     crossed = json.loads(
         ask("evaluate", "--teacher", whole_run.folder, "--student", two_pairs, "--games", 200, "--json")
     )
@@ -95,17 +96,20 @@ def test_pairs_of_two_runs_meet_one_by_one(here: Path, ask: Any, whole_run: Trai
         (["--teacher", "exact"], "Who is the student?"),
         (["--teacher", "exact", "--student", "nowhere"], "nowhere is not a run"),
         (["--teacher", "nowhere:agent", "--student", "exact"], "nowhere:agent cannot be imported (ModuleNotFoundError"),
-        (["--teacher", "mine_for_tests:nobody", "--student", "exact"], "cannot be imported (AttributeError"),
-        (["--teacher", "mine_for_tests:number", "--student", "exact"], "mine_for_tests:number is not a function"),
-        (["--teacher", "mine_for_tests:short", "--student", "exact"], "gave values of shape (2,): a teacher gives one"),
+        (["--teacher", "agents_for_tests:nobody", "--student", "exact"], "cannot be imported (AttributeError"),
+        (["--teacher", "agents_for_tests:number", "--student", "exact"], "agents_for_tests:number is not a function"),
         (
-            ["--teacher", "mine_for_tests:broken", "--student", "exact"],
-            "stopped with KeyError: 'colour' (mine_",
+            ["--teacher", "agents_for_tests:short", "--student", "exact"],
+            "gave values of shape (2,): a teacher gives one",
+        ),
+        (
+            ["--teacher", "agents_for_tests:broken", "--student", "exact"],
+            "stopped with KeyError: 'colour' (agents_",
         ),
         (["--teacher", "exact", "--student", "exact", "--games", "2"], "2 games are too few"),
     ],
 )
-def test_who_cannot_play_is_told_in_a_sentence(
+def test_who_cannot_play_is_refused_in_one_sentence(
     here: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(SystemExit) as end:
@@ -117,7 +121,7 @@ def test_who_cannot_play_is_told_in_a_sentence(
     assert "Traceback" not in said.err
 
 
-def test_language_is_told_in_a_table_and_in_json(here: Path, ask: Any, two_pairs: Path):
+def test_language_is_shown_as_a_table_and_as_json(here: Path, ask: Any, two_pairs: Path):
     figures = json.loads(ask("language", two_pairs, "--games", 200, "--json"))
     assert figures["pairs"] == 2
     assert np.isclose(figures["purity"], np.mean([one["purity"] for one in figures["each"]]))
@@ -127,14 +131,14 @@ def test_language_is_told_in_a_table_and_in_json(here: Path, ask: Any, two_pairs
 # Export
 
 
-def exported(ask: Any, name: str, rounds: int = 2) -> str:
+def export(ask: Any, name: str, rounds: int = 2) -> str:
     return ask("export", "--teacher", "exact", "--student", "exact", "--games", 50, "--rounds", rounds, "--out", name)
 
 
 def test_a_tidy_table_has_a_row_for_each_round_as_csv_and_as_parquet(here: Path, ask: Any):
     parquet = pytest.importorskip("pyarrow.parquet")
-    assert exported(ask, "d.csv") == "50 games in d.csv\n"
-    exported(ask, "d.parquet")
+    assert export(ask, "d.csv") == "50 games in d.csv\n"
+    export(ask, "d.parquet")
     rows = list(csv.DictReader(Path("d.csv").read_text(encoding="utf-8").splitlines()))
     assert parquet.read_table("d.parquet").to_pylist()[3]["message"] == rows[3]["message"]
     assert parquet.read_table("d.parquet").num_rows == len(rows) > 50
@@ -146,13 +150,13 @@ def test_a_tidy_table_has_a_row_for_each_round_as_csv_and_as_parquet(here: Path,
         beliefs = [float(row[f"belief_{i}"]) for i in range(1, 5)]
         assert abs(sum(beliefs) - 1) < 1e-4
         picked = row[f"candidate_{1 + int(np.argmax(beliefs))}"]
-        assert row["action"] in (picked, "waits")
-        assert float(row["reward"]) == (row["action"] == row["target"]) == int(row["found"])
+        assert row["action"] in (picked, "wait")
+        assert float(row["reward"]) == (row["action"] == row["target"]) == int(row["success"])
 
 
-def test_eggs_layouts_tell_the_same_games(here: Path, ask: Any):
-    exported(ask, "d.safetensors")
-    exported(ask, "d.txt")
+def test_eggs_layouts_hold_the_same_games(here: Path, ask: Any):
+    export(ask, "d.safetensors")
+    export(ask, "d.txt")
     read = load_file("d.safetensors")
     # The fields of egg.core.Interaction.
     assert {name for name in read if "/" not in name} == {
@@ -179,7 +183,7 @@ def test_eggs_layouts_tell_the_same_games(here: Path, ask: Any):
 
 
 @pytest.mark.parametrize(("out", "sentence"), [("d.xls", "not as 'd.xls'"), ("no/d.csv", "name a file in a folder")])
-def test_what_cannot_be_written_is_told_before_anything_is_played(
+def test_what_cannot_be_written_is_refused_before_anything_is_played(
     here: Path, out: str, sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(SystemExit) as end:
@@ -188,13 +192,13 @@ def test_what_cannot_be_written_is_told_before_anything_is_played(
     assert sentence in capsys.readouterr().err
 
 
-def test_a_row_of_own_agents_is_shown_below_the_papers_table(here: Path, ask: Any):
-    ask("evaluate", *OWN, "--row", here / "results" / "own.csv", "--json")
+def test_a_result_of_custom_agents_is_shown_below_the_papers_table(here: Path, ask: Any):
+    ask("evaluate", *CUSTOM, "--row", here / "results" / "external.csv", "--json")
     pairs = Path(__file__).parents[2] / "results" / "pairs.csv"
     (here / "results" / "pairs.csv").write_bytes(pairs.read_bytes())
-    told = ask("reproduce", "table-1", "--only", "exchange, ungrounded, numbers-4 0 ")
-    with (here / "results" / "own.csv").open() as file:
+    shown = ask("reproduce", "table-1", "--only", "exchange, ungrounded, numbers-4 0 ")
+    with (here / "results" / "external.csv").open() as file:
         (row,) = csv.DictReader(file)
     assert (row["game"], row["valid"], row["games"]) == ("numbers-4", "100.0", "500")
-    assert "yours" in told
-    assert f"{float(row['accuracy']):.2f}" in told[told.index("yours") :]
+    assert "external agents" in shown
+    assert f"{float(row['accuracy']):.2f}" in shown[shown.index("external agents") :]

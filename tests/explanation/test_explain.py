@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from implicature.cli.main import main
-from implicature.explanation.model import Explanation, explain_candidates, in_order
-from implicature.games.parsing import ordinal, parse_candidates
+from implicature.explanation.model import Explanation, explain_candidates
 from implicature.explanation.text import explain_candidate, explain_in_words
+from implicature.games.parsing import ordinal, parse_candidates, sort_words
 
 THREE = ["blue,sphere", "red,sphere", "blue,cone"]
 PAPER = ["1,2,3,9", "1,2,4", "2,3", "3,4,5"]
@@ -21,7 +21,7 @@ CIRCLE = ["1,2", "1,3", "2,3"]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def explained(arguments: list[str], **options) -> Explanation:
+def explain(arguments: list[str], **options) -> Explanation:
     return explain_candidates(parse_candidates(arguments), **options)
 
 
@@ -32,7 +32,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
 
 
 def test_beliefs_about_three_objects_are_those_worked_out_by_hand() -> None:
-    found = explained(THREE, depth=1)
+    found = explain(THREE, depth=1)
     assert found.messages == ["blue", "sphere", "red", "cone"]
     # L_0: both blue ones have two attributes, S_0 = 1/2 each.
     np.testing.assert_allclose(found.depths[0].student[0], [0.5, 0, 0.5], rtol=1e-6)
@@ -45,7 +45,7 @@ def test_beliefs_about_three_objects_are_those_worked_out_by_hand() -> None:
 
 
 def test_the_paper_example_has_the_levels_and_dimensions_worked_out_by_hand() -> None:
-    found = explained(PAPER)
+    found = explain(PAPER)
     assert found.messages == ["1", "2", "3", "4", "5", "9"]
     # 9 and 5 are the first's and the fourth's own. Without them 1 and 4 are the second's and 3 is the third's.
     assert found.level == [0, 1, 1, 0]
@@ -60,7 +60,7 @@ def test_the_paper_example_has_the_levels_and_dimensions_worked_out_by_hand() ->
 
 
 def test_a_circle_has_no_levels_and_stays_a_coin_toss() -> None:
-    found = explained(CIRCLE, depth=100)
+    found = explain(CIRCLE, depth=100)
     assert found.level == [None, None, None]
     assert found.td == found.rtd == [2, 2, 2]
     np.testing.assert_allclose(found.accuracy, 0.5)
@@ -68,7 +68,7 @@ def test_a_circle_has_no_levels_and_stays_a_coin_toss() -> None:
 
 def test_three_candidates_clash_over_two_messages() -> None:
     # S_0(1 | {1, 2}) = 1/2 and S_0(1 | {1}) = 1, so L_0 = 1/3, 2/3.
-    clash = explained(["1,2", "1", "2"], depth=0)
+    clash = explain(["1,2", "1", "2"], depth=0)
     np.testing.assert_allclose(clash.depths[0].student[0], [1 / 3, 2 / 3, 0], rtol=1e-6)
     assert clash.no_clash.count(None) == 1
 
@@ -76,13 +76,13 @@ def test_three_candidates_clash_over_two_messages() -> None:
 def test_an_indicator_start_weighs_truth_alone() -> None:
     # "some" is true of both; with 1/|o| it favours {some}, 1 : 1/2.
     game = ["some", "some,all"]
-    np.testing.assert_allclose(explained(game, depth=0, start="indicator").depths[0].student[0], [0.5, 0.5])
-    np.testing.assert_allclose(explained(game, depth=0).depths[0].student[0], [2 / 3, 1 / 3], rtol=1e-6)
+    np.testing.assert_allclose(explain(game, depth=0, start="indicator").depths[0].student[0], [0.5, 0.5])
+    np.testing.assert_allclose(explain(game, depth=0).depths[0].student[0], [2 / 3, 1 / 3], rtol=1e-6)
 
 
 def test_beliefs_and_choices_add_up_to_one_whatever_the_padding() -> None:
     for n in (2, 8, 9):
-        found = explained([f"0,{i},{i + 1}" for i in range(1, n + 1)], depth=2)
+        found = explain([f"0,{i},{i + 1}" for i in range(1, n + 1)], depth=2)
         for depth in found.depths:
             assert np.shape(depth.student) == (n + 2, n)
             np.testing.assert_allclose(np.sum(depth.student, axis=1), 1, rtol=1e-5)
@@ -90,8 +90,8 @@ def test_beliefs_and_choices_add_up_to_one_whatever_the_padding() -> None:
 
 
 def test_numbers_are_ordered_by_size_and_other_names_by_appearance() -> None:
-    assert in_order(["10", "9", "-2", "9"]) == ["-2", "9", "10"]
-    assert in_order(["10", "nine", "2"]) == ["10", "nine", "2"]
+    assert sort_words(["10", "9", "-2", "9"]) == ["-2", "9", "10"]
+    assert sort_words(["10", "nine", "2"]) == ["10", "nine", "2"]
 
 
 def test_ordinals_are_english() -> None:
@@ -100,20 +100,22 @@ def test_ordinals_are_english() -> None:
 
 
 def test_the_counterfactual_names_what_she_would_have_said() -> None:
-    assert explain_candidate(explained(THREE), 0) == (
+    assert explain_candidate(explain(THREE), 0) == (
         "For the first she says “blue” or “sphere”. “blue” fits the first and the third. "
         "For the third she would have said “cone”; so “blue” means the first."
     )
-    assert "for the second she would have said “1” or “4”; so “2” means the third." in explain_candidate(explained(PAPER), 2)
-    assert explain_candidate(explained(THREE), 1).endswith("“red” fits nobody else, so it means the second.")
+    assert "for the second she would have said “1” or “4”; so “2” means the third." in explain_candidate(
+        explain(PAPER), 2
+    )
+    assert explain_candidate(explain(THREE), 1).endswith("“red” fits nobody else, so it means the second.")
 
 
-def test_ties_and_misses_are_told_as_such() -> None:
-    assert explain_candidate(explained(CIRCLE), 0).endswith(
+def test_ties_and_misses_are_named_as_such() -> None:
+    assert explain_candidate(explain(CIRCLE), 0).endswith(
         "For the second she would as soon have said “1” as “3”; so after “1” he cannot tell the first from the second."
     )
     # Whatever she says for {1, 2}, he expects it rather for the one who has nothing else: 1/2 against 1.
-    assert explain_candidate(explained(["1,2", "1", "2"]), 0).endswith(
+    assert explain_candidate(explain(["1,2", "1", "2"]), 0).endswith(
         "For the second she would have said “1” too; "
         "so he takes “1” to mean the second (67%) rather than the first (33%)."
     )
@@ -184,7 +186,7 @@ def test_names_are_never_read_as_markup(monkeypatch: pytest.MonkeyPatch, capsys:
     assert all(name in shown for name in ("[red], [/], :smile:  ← target", "“[/]” or “:smile:”", "日本語"))
 
 
-def test_a_space_lends_its_names_and_instances(
+def test_candidates_may_be_instances_of_a_space(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(monkeypatch, "--space", str(EXAMPLES / "kitchen.csv"), "frying pan", "metal,boiling", "--json")
@@ -208,7 +210,7 @@ def test_a_space_lends_its_names_and_instances(
         (["a\u202eb", "b"], "cannot be printed"),
         (["a\udcff", "b"], "cannot be printed"),
         (["x" * 65, "b"], "65 letters"),
-        ([str(i) for i in range(500)], "500 candidates are too many to explain: give 50 or fewer."),
+        ([str(i) for i in range(500)], "500 candidates are too many: give 50 or fewer."),
         ([",".join(map(str, range(201))), "1"], "201 attributes"),
         (["1", "2", "--target", "3"], "from 1 to 2"),
         (["1", "2", "--target", "0"], "from 1 to 2"),

@@ -69,7 +69,7 @@ class StudentFunction(Protocol):
         ...
 
 
-def is_traceable(function: Callable[..., object]) -> bool:
+def is_traceable(function: object) -> bool:
     """Whether a function can run inside a compiled program; others are called back from it."""
     return isinstance(function, jax.stages.Wrapped | eqx.Module)
 

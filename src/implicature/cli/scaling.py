@@ -1,5 +1,4 @@
-"""How much more is learned a second by several workers side by side than by one: what `bench` measures, in each of them
-at the same time."""
+"""Throughput of several workers side by side: what `bench` measures, in each of them at the same time."""
 
 import json
 import sys
@@ -8,36 +7,38 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from implicature.experiments.results import Row
+from implicature.experiments.results import Result, TaskSpec
 from implicature.runner import ENGINES, Job, Options
 from implicature.runner.local import check_workers
 
+GAMES = 20_000
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
-    """One worker's share."""
-    from implicature.cli.bench import seconds, some_games, training
+
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
+    """What one worker does: train on numbers-4 for some seconds."""
+    from implicature.cli.throughput import median_seconds, training_calls
     from implicature.games.registry import load_game
     from implicature.training.config import Config
 
-    learned = training(Config(), some_games(*load_game("numbers-4"), games))
-    took = sum(seconds(*learned.halves, least=task["seconds"]))
-    return [{"worker": task["worker"], "games_per_second": learned.games / took}]
+    calls = training_calls(Config(), *load_game("numbers-4"))
+    seconds = sum(median_seconds(*calls.halves, at_least=task["seconds"]))
+    return [{"worker": task["worker"], "games_per_second": calls.games / seconds}]
 
 
 def games_per_second(workers: int, engine: str, address: str | None, seconds: float) -> float:
     """Of all workers together."""
-    # The engine has no more workers than jobs: one is one process on one core, too.
+    # The engine starts no more workers than jobs: one job is one process on one core.
     tasks = [{"worker": i, "seconds": seconds} for i in range(workers)]
-    jobs = [Job(__name__, task, 20_000, Path("runs").resolve(), sys.argv) for task in tasks]
+    jobs = [Job(__name__, task, GAMES, Path("runs").resolve(), sys.argv) for task in tasks]
     total = 0.0
     for event in ENGINES[engine](jobs, Options(jobs=max(2, workers), address=address)):
         if event.state in ("failed", "lost"):
-            raise ValueError(f"A worker could not be measured: {event.sentence}")
-        total += sum(row["games_per_second"] for row in event.rows)
+            raise ValueError(f"A worker could not be measured: {event.message}")
+        total += sum(result["games_per_second"] for result in event.results)
     return total
 
 
-def scaling(workers: int, engine: str, address: str | None, as_json: bool, seconds: float = 10.0) -> None:
+def print_scaling(workers: int, engine: str, address: str | None, as_json: bool, seconds: float) -> None:
     if workers < 1:
         raise ValueError(f"{workers} workers do nothing: measure 1 or more.")
     if engine == "local":
@@ -47,13 +48,13 @@ def scaling(workers: int, engine: str, address: str | None, as_json: bool, secon
     counts = sorted({workers, *(2**n for n in range(20) if 2**n < workers)})
     rates = {count: games_per_second(count, engine, address, seconds) for count in counts}
     figures = [
-        {"workers": count, "games_per_second": round(rate), "times": round(rate / rates[1], 2)}
+        {"workers": count, "games_per_second": round(rate), "speedup": round(rate / rates[1], 2)}
         for count, rate in rates.items()
     ]
     if as_json:
         print(json.dumps({"engine": engine, "scaling": figures}))
         return
-    table = Table("workers", "games a second", "times as many", title="Training on numbers-4, side by side")
+    table = Table("workers", "games per second", "speed-up", title="training on numbers-4, side by side")
     for row in figures:
-        table.add_row(str(row["workers"]), f"{row['games_per_second']:,}", f"{row['times']:.2f}")
+        table.add_row(str(row["workers"]), f"{row['games_per_second']:,}", f"{row['speedup']:.2f}")
     Console().print(table)

@@ -56,8 +56,10 @@ class Context(eqx.Module):
         number, games = len(self.features), self.features.shape[1:-1]
         if prior is None:
             self.prior = jnp.full((number, *games), 1 / number)
+        elif isinstance(prior, Array) and not self.candidates:
+            self.prior = prior  # a program's: normalised, perhaps traced
         else:
-            self.prior = prior if isinstance(prior, Array) else normalize_prior(prior, number)
+            self.prior = normalize_prior(np.asarray(prior), number)
 
     def word(self, name: str) -> int:
         """The index of a word."""
@@ -69,7 +71,8 @@ class Context(eqx.Module):
         """The position of a candidate, given as such or by name."""
         if isinstance(candidate, str):
             if candidate.strip() not in self.candidates:
-                raise ValueError(f"{quote(candidate)} is not a candidate here: name one of {len(self.candidates)}.")
+                some = ", ".join(map(quote, self.candidates[:12]))
+                raise ValueError(f"{quote(candidate)} is not a candidate here: name one of {some}.")
             return self.candidates.index(candidate.strip())
         if not 0 <= candidate < len(self.prior):
             raise ValueError(f"There is no candidate {candidate}: they are numbered 0 to {len(self.prior) - 1}.")
