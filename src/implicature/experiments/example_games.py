@@ -14,6 +14,7 @@ from implicature.evaluation.held_out import held_out_games
 from implicature.evaluation.teaching_dimension import levels
 from implicature.games.sampling import Game
 from implicature.spaces import Space
+from implicature.spaces.images import instance_image
 from implicature.training.run import Run
 
 MAX_WORDS = 5
@@ -98,7 +99,7 @@ def draw_rounds(
 def draw_instance(axis: Axes, space: Space, instance: int, is_target: bool, view: int) -> None:
     axis.set(xticks=[], yticks=[])
     if space.images is not None:
-        axis.imshow(space.images[instance, view])
+        axis.imshow(instance_image(space, instance, view))
     else:
         words = space.labels[instance] if space.labels else "\n".join(wrap_names(space.names(instance)))
         axis.text(

@@ -196,11 +196,11 @@ def draw_candidate_sets(
     """Candidate sets; in a large space only those of the test split."""
     if comb(instances, number) <= MAX_ENUMERATED:
         return random.random((N_CANDIDATE_SETS, instances)).argsort(axis=1)[:, :number]
-    drawn = random.integers(instances, size=(N_CANDIDATE_SETS * OVERSAMPLING, number))
-    ordered = np.sort(drawn, axis=1)
-    held_out = np.asarray(splits_of(drawn, 0)) == SPLITS.index("test")
+    proposals = random.integers(instances, size=(N_CANDIDATE_SETS * OVERSAMPLING, number))
+    ordered = np.sort(proposals, axis=1)
+    held_out = np.asarray(splits_of(proposals, 0)) == SPLITS.index("test")
     valid = held_out & (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
-    return drawn[valid][:N_CANDIDATE_SETS] if valid.any() else draw_candidate_sets(random, instances, number)
+    return proposals[valid][:N_CANDIDATE_SETS] if valid.any() else draw_candidate_sets(random, instances, number)
 
 
 def pick_pragmatic(
