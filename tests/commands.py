@@ -1,11 +1,11 @@
-"""The commands on the documentation's pages, and how a test is told to shorten them: by a comment before a block.
+"""The commands on the documentation's pages. A comment before a block says how tests shorten them:
 
-    <!-- test: append --games 200 -->            each `implicature` command of the block gets these arguments as well
-    <!-- test: replace pairs with ceilings -->   the first words are replaced in each of its lines
+    <!-- test: append --games 200 -->            each `implicature` command of the block also gets these arguments
+    <!-- test: replace pairs with ceilings -->   text to replace in each of its lines
     <!-- test: serve -->                         `implicature play` is started, asked once and stopped
-    <!-- test: by tests/test_wheel.py -->        that file executes the block
+    <!-- test: by tests/test_wheel.py -->        that file runs the block
 
-Several may stand there, with semicolons between.
+Several are separated by semicolons.
 """
 
 import re
@@ -21,13 +21,13 @@ INLINE = re.compile(r"`(implicature [a-z][^`]*)`")
 class Block(NamedTuple):
     language: str
     lines: list[str]
-    """As the test is to run them."""
+    """As the test runs them."""
     serve: bool
     by: str | None
     """The test file that runs them instead."""
 
 
-def block_of(found: re.Match[str]) -> Block:
+def parse_block(found: re.Match[str]) -> Block:
     text, more, serve, by = found["text"], "", False, None
     for part in (found["how"] or "").split(";"):
         what, _, rest = part.strip().partition(" ")
@@ -41,17 +41,17 @@ def block_of(found: re.Match[str]) -> Block:
         elif what == "by":
             by = rest
         elif what:
-            raise ValueError(f"{part!r} is not what a test can do: append, replace, serve or by.")
+            raise ValueError(f"{part!r} is not something a test can do: append, replace, serve or by.")
     lines = [line for line in text.splitlines() if line.strip()] if found["language"] == "sh" else [text]
     shortened = [re.sub(r"^(implicature [^#]*[^# ])", rf"\1{more}", line) for line in lines]
     return Block(found["language"], shortened, serve, by)
 
 
 def blocks(page: Path) -> list[Block]:
-    return [block_of(found) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    return [parse_block(found) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
 def inline_commands(page: Path) -> list[str]:
-    """Commands in the middle of a sentence, with … where something was left out."""
+    """Commands within sentences."""
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     return [" ".join(command.split()) for command in INLINE.findall(text)]

@@ -1,7 +1,7 @@
-"""The wheel holds all that commands need, and does the job of README's first command far from the source tree.
+"""The wheel has everything that commands need, and does the job of README's first command away from the source tree.
 
-That command, on docs/first-ten-minutes.md as well, makes an environment, installs the package and trains. Here the
-package is installed from its wheel into a folder of its own, beside the libraries that are there already, and trains
+That command, also on docs/first-ten-minutes.md, makes an environment, installs the package and trains. Here the package
+is installed from its wheel into a folder of its own, beside the libraries that are installed already, and trains for
 less long.
 """
 
@@ -21,7 +21,7 @@ def test_readme_and_the_first_page_begin_with_the_same_command():
         assert f"```sh\n{COMMAND}\n```" in (ROOT / page).read_text(encoding="utf-8")
 
 
-def test_the_wheel_holds_pictures_page_pair_results_and_types_and_no_tests(wheel: Path):
+def test_the_wheel_has_images_page_pair_results_and_types_and_no_tests(wheel: Path):
     held = set(ZipFile(wheel).namelist())
     there = {
         path.relative_to(ROOT / "src").as_posix()
@@ -53,10 +53,10 @@ def test_installed_from_the_wheel_it_trains_in_another_folder(wheel: Path, tiny:
     where = [sys.executable, "-c", "import implicature; print(implicature.__file__)"]
     said = subprocess.run(where, cwd=elsewhere, env=found, capture_output=True, text=True, check=True)
     assert Path(said.stdout.strip()).is_relative_to(target)
-    short = [*tiny, "--pretraining", "20", "--iterations", "10"]
+    short = [*tiny, "--pretraining-iterations", "20", "--iterations", "10"]
     command = [sys.executable, str(target / "bin" / "implicature"), *short]
     done = subprocess.run(command, cwd=elsewhere, env=found, capture_output=True, text=True, check=True)
-    assert "exact ceiling" in done.stdout
+    assert "exact recursion" in done.stdout
     assert "One game: " in done.stdout
     (run,) = (elsewhere / "runs").iterdir()
     assert (run / "phase-1.safetensors").exists()

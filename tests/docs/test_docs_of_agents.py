@@ -1,5 +1,5 @@
-"""The Python in docs/environments.md, docs/own-agents.md, docs/language.md and examples/my_agents.py does what is said
-there."""
+"""The Python in docs/environments.md, docs/own-agents.md, docs/language.md and examples/my_agents.py does what the
+pages say."""
 
 import re
 import sys
@@ -16,8 +16,9 @@ from commands import ROOT, blocks
 from safetensors.numpy import load_file
 
 import implicature
-from implicature.evaluation.export import export
-from implicature.evaluation.matchup_args import Sides
+from implicature.evaluation.export import write_dialogues
+from implicature.evaluation.matchup import load_matchup
+from implicature.evaluation.matchup_args import MatchupArgs
 
 pytest.importorskip("pettingzoo")
 
@@ -35,27 +36,26 @@ def test_the_environments_of_the_page_run(capsys: pytest.CaptureFixture[str]):
     # She spoke, nobody answered yet.
     assert known["reward"].shape == (1024,)
     assert not known["over"].any()
-    assert not known["states"].speaking.any()
+    assert not known["states"].teacher_turn.any()
 
 
 @pytest.mark.parametrize("source", ["docs", "example"])
-def test_the_agents_of_the_page_and_of_the_example_answer_for_their_game(source: str):
+def test_the_agents_of_the_page_and_of_the_example_play_a_game(source: str):
     known: dict[str, Any] = {}
     page = "\n".join(programs("own-agents.md"))
     exec(page if source == "docs" else (ROOT / "examples" / "my_agents.py").read_text(encoding="utf-8"), known)
-    env, found = implicature.jax_env(games=20), 0
-    game, play = env.games, jax.jit(lambda state, action: env.play(state, action))
+    env, success = implicature.jax_env(games=20), 0
+    games, transition = env.games, jax.jit(lambda state, action: env.transition(state, action))
     for row in range(20):
-        state = env.begin(jax.random.key(0), type(game)(game.candidates[row], game.target[row], game.order[row]))
-        sees = type(env.teacher_sees(state))(*map(np.asarray, env.teacher_sees(state)))
-        message = int(np.argmax(known["teacher"](sees)))
-        assert sees.candidates[sees.target, message] == 1
-        state, _, _ = play(state, jnp.asarray(message))
-        heard = type(env.student_sees(state))(*map(np.asarray, env.student_sees(state)))
-        belief, wait = known["student"](heard)
+        state = env.begin(jax.random.key(0), jax.tree.map(lambda leaf, row=row: leaf[row], games))
+        observation = jax.tree.map(np.asarray, env.observe_teacher(state))
+        message = int(np.argmax(known["teacher"](observation)))
+        assert observation.candidates[observation.target, message] == 1
+        state, _, _ = transition(state, jnp.asarray(message))
+        belief, wait = known["student"](jax.tree.map(np.asarray, env.observe_student(state)))
         assert 0 <= wait <= 1
-        found += int(play(state, jnp.asarray(np.argmax(belief)))[1])
-    assert found > 10
+        success += int(transition(state, jnp.asarray(np.argmax(belief)))[1])
+    assert success > 10
 
 
 EGG = ("sender_input", "receiver_input", "labels", "aux_input", "message", "receiver_output", "message_length", "aux")
@@ -71,7 +71,7 @@ def test_an_interaction_of_egg_is_made_of_exported_dialogues_as_the_page_says(
     for name, module in (("egg", ModuleType("egg")), ("egg.core", core), ("safetensors.torch", torch)):
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.chdir(tmp_path)
-    export(Path("dialogues.safetensors"), Sides(teacher="exact", student="exact", games=20))
+    write_dialogues(Path("dialogues.safetensors"), load_matchup("exact", "exact", MatchupArgs(games=20)))
     known: dict[str, Any] = {}
     (program,) = programs("language.md")
     exec(program, known)

@@ -1,5 +1,5 @@
-"""The commands of docs/clusters.md on a real Ray cluster: two nodes of a processor each, on loopback, on a port that is
-free. The experiment is a shorter one, and one worker is measured, for a moment."""
+"""The commands of docs/clusters.md on a real Ray cluster: two nodes of one CPU each, on loopback, on a free port. The
+experiment is a shorter one, and one worker is measured for a moment."""
 
 import os
 import shlex
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from commands import ROOT, blocks
-from test_engines import LOOPBACK, PATIENCE, started_with
+from loopback import LOOPBACK, PATIENCE, started_with
 
-from implicature.experiments.results import read_rows
+from implicature.experiments.results import read_results
 
 pytest.importorskip("ray")
 NODE = "--num-cpus 1 --object-store-memory 80000000 --node-ip-address 127.0.0.1"
@@ -37,14 +37,14 @@ def commands(port: int) -> list[str]:
     lines = [line for block in blocks(ROOT / "docs" / "clusters.md") if block.by for line in block.lines]
     shorter = {**SHORTER, "10.0.0.1:6379": f"127.0.0.1:{port}", "--port 6379": f"--port {port}"}
     for old, new in shorter.items():
-        assert any(old in line for line in lines), f"{old} is not on the page any more"
+        assert any(old in line for line in lines), f"{old} is no longer on the page"
         lines = [line.replace(old, new) for line in lines]
     return lines
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Where everything that is started is known by its temporary folder, and ended."""
+    """Everything started with it is found by its temporary folder, and ended."""
     folder = tempfile.mkdtemp(prefix="ray-")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     yield {**os.environ, **LOOPBACK, "RAY_TMPDIR": folder, "PATH": path, "COLUMNS": "120"}
@@ -66,5 +66,5 @@ def test_the_commands_of_the_page_start_a_cluster_and_work_on_it(tmp_path: Path,
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         said.append(done.stdout)
     assert [line.split()[0] for line in commands(port)] == ["ray", "ray", "implicature", "implicature", "implicature"]
-    assert {row["game"] for row in read_rows(tmp_path / "results" / "ceilings.csv")} == {"numbers-4"}
-    assert all("times as many" in table for table in said[-2:])
+    assert {one["game"] for one in read_results(tmp_path / "results" / "ceilings.csv")} == {"numbers-4"}
+    assert all("speed-up" in table for table in said[-2:])

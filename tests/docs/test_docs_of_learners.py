@@ -7,9 +7,9 @@ import sys
 from commands import ROOT, blocks
 
 
-def test_independent_learners_play_from_nothing():
+def test_independent_learners_play_from_random_initialisation():
     (block,) = [block for block in blocks(ROOT / "docs" / "environments.md") if block.by and block.language == "sh"]
     install, run = block.lines
     assert install == "pip install 'implicature[learners]'"
     done = subprocess.run([sys.executable, run.split()[1], "32"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.search(r"unseen pairs of things: \d+\.\d%", done.stdout)
+    assert re.search(r"pairs not trained on: accuracy \d+\.\d%", done.stdout)

@@ -1,8 +1,9 @@
-"""The documentation is a site without broken links or outside help, and every command and program on it works.
+"""The documentation is a site without broken links or resources from elsewhere, and every command and program on it
+works.
 
-What stands on the pages is run as it stands there, in a folder with the examples, the committed rows and a small run
-called RUN, but for what a comment says (tests/commands.py) and for `pip install`, which is asked whether it could: for
-our own package alone, from the wheel, without a network.
+Commands run as they stand on the page, in a folder with the examples, the committed results and a small run called RUN,
+except for what a comment changes (tests/commands.py) and for `pip install`, which is a dry run for our own package,
+from the wheel, without a network.
 """
 
 import json
@@ -40,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Loaded(HTMLParser):
-    """Addresses that a browser fetches without being asked to."""
+    """URLs that a browser fetches by itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +64,7 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(si
         assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8"))
 
 
-def test_every_page_can_be_reached_and_the_api_tells_every_name(site: Path):
+def test_every_page_can_be_reached_and_the_api_page_has_every_name(site: Path):
     import implicature
 
     index = (site / "index.html").read_text(encoding="utf-8")
@@ -80,8 +81,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ask_pip(words: list[str], wheel: Path) -> None:
-    """Whether pip could install what is ours among these, extras and all."""
+def check_pip_install(words: list[str], wheel: Path) -> None:
+    """Fail unless pip could install our package with these extras."""
     ours = [word.replace("implicature", str(wheel)) for word in words[2:] if word.startswith("implicature")]
     assert ours
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-index", *ours]
@@ -90,7 +91,7 @@ def ask_pip(words: list[str], wheel: Path) -> None:
     assert "does not provide the extra" not in asked.stderr
 
 
-def carry_out(line: str, monkeypatch: pytest.MonkeyPatch, wheel: Path) -> None:
+def run_line(line: str, monkeypatch: pytest.MonkeyPatch, wheel: Path) -> None:
     words = shlex.split(line, comments=True)
     if words[0] == "cd":
         monkeypatch.chdir(words[1])
@@ -104,13 +105,13 @@ def carry_out(line: str, monkeypatch: pytest.MonkeyPatch, wheel: Path) -> None:
         monkeypatch.setattr(sys, "argv", words[1:])
         runpy.run_path(words[1], run_name="__main__")
     elif words[:2] == ["pip", "install"]:
-        ask_pip(words, wheel)
+        check_pip_install(words, wheel)
     else:
         subprocess.run(line, shell=True, check=True)
 
 
-def served(line: str, serving: Callable[..., Any]) -> None:
-    """The page is there and knows somebody to play with; where decisions are recorded, one is made."""
+def check_page(line: str, serving: Callable[..., Any]) -> None:
+    """The page answers; where decisions are recorded, it records one."""
     with serving(*shlex.split(line)[2:]) as server:
         for path in ("", "api/about"):
             with urlopen(server.address + path, timeout=60) as answer:
@@ -141,9 +142,9 @@ def test_every_command_of_a_page_works(
             if block.language == "python":
                 exec(line, known)
             elif block.serve and line.startswith("implicature play"):
-                served(line, serving)
+                check_page(line, serving)
             else:
-                carry_out(line, monkeypatch, wheel)
+                run_line(line, monkeypatch, wheel)
 
 
 FLAGS: dict[str, str] = {}
