@@ -18,6 +18,7 @@ from unicodedata import category
 MAX_BYTES = 200_000_000
 UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Unicode's control, formatting, surrogate and line-breaking characters: they could redraw a terminal."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 JOINERS = "\u200c\u200d"
 
 
@@ -86,11 +87,24 @@ def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 
 def format_csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
+    """A CSV table for people: text that a spreadsheet would run as a formula gets an apostrophe in front."""
+
+    def guard(cell: Any) -> Any:
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) and not is_number(cell) else cell
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerow(map(guard, header))
+    writer.writerows(map(guard, row) for row in rows)
     return text.getvalue().encode()
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def write_atomic(path: Path, content: bytes) -> None:

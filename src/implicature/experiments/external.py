@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from implicature.experiments.pairs import FIGURES
-from implicature.experiments.results import Result, command, percent, read_results, task_id, version, write_results
+from implicature.experiments.results import Result, command, merge_results, percent, read_results, version
 from implicature.experiments.table import Cell, MeanStd, Number, Row, Table
 from implicature.games.registry import GAMES
 from implicature.games.rules import Rules
@@ -54,8 +54,7 @@ def read_external(path: Path) -> list[Result]:
 
 def add_result(path: Path, result: Result) -> None:
     """Add a result to such a file, in place of an earlier one of the same matchup."""
-    others = [one for one in read_external(path) if task_id(one, KEY) != task_id(result, KEY)]
-    write_results(path, [*others, result])
+    merge_results(path, [result], KEY)
 
 
 def is_paper_game(result: Result) -> bool:

@@ -115,7 +115,7 @@ def count_runs(cells: Collection[list[Result]]) -> Cell:
     counts = sorted({len(results) for results in cells})
     is_smoke = any(result.get(MARK) for results in cells for result in results)
     planned = "" if is_smoke or counts == [SPLITS * RUNS] else f"of {SPLITS * RUNS}"
-    return Number(counts[0], 0, note=planned if len(counts) == 1 else f"to {counts[-1]} {planned}")
+    return Number(float(counts[0]), 0, note=planned if len(counts) == 1 else f"to {counts[-1]} {planned}")
 
 
 def exact_rows(part: Part, games: Sequence[str], ceilings: Sequence[Result]) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from matplotlib.figure import Figure
 
@@ -41,6 +41,7 @@ TRAINING = ("pairs", "multi-round")
 Rendered = TypeVar("Rendered")
 
 
+@runtime_checkable
 class Experiment(Protocol):
     """What the module of an experiment has. That of a figure also has `draw(results) -> Figure`."""
 
@@ -56,6 +57,7 @@ class Experiment(Protocol):
     def render(self, results: list[Result], *references: list[Result]) -> list[Table]: ...
 
 
+@runtime_checkable
 class FigureExperiment(Experiment, Protocol):
     def draw(self, results: list[Result]) -> Figure: ...
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from implicature import __version__
 from implicature.experiments.table import MISSING, MeanStd, Missing
-from implicature.files import read_table, write_atomic
+from implicature.files import exclusive_lock, read_table, write_atomic
 
 Result = dict[str, Any]
 """One row: the task it belongs to, its figures (percent), and its provenance."""
@@ -60,6 +60,17 @@ def write_results(path: Path, results: Sequence[Result]) -> None:
     writer.writeheader()
     writer.writerows(results)
     write_atomic(path, text.getvalue().encode())
+
+
+def merge_results(path: Path, new: Sequence[Result], key: Sequence[str]) -> list[Result]:
+    """Add results under a lock: what another process has written meanwhile stays, and results of the same task are
+    replaced. All results of the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replaced = {task_id(result, key) for result in new}
+    with exclusive_lock(path.with_name(f".{path.name}.lock"), f"{path} is locked.", wait=True):
+        others = [one for one in read_results(path, key) if task_id(one, key) not in replaced]
+        write_results(path, results := [*others, *new])
+    return results
 
 
 def percent(figures: dict[str, Any], names: Iterable[str]) -> Result:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from implicature.experiments.registry import EXPERIMENTS, Folders, experiment_tasks, load_experiment
-from implicature.experiments.results import Result, TaskSpec, task_id, write_results
+from implicature.experiments.results import Result, TaskSpec, merge_results, task_id
 from implicature.runner import ENGINES, Event, Job, Options
 from implicature.runner.progress import LiveView, Progress
 from implicature.runner.schedule import Durations, plan
@@ -50,7 +50,7 @@ def run_experiment(
     progress = Progress(title, tasks, todo, durations)
     if todo:
         jobs = [Job(EXPERIMENTS[name], task, games, folders.runs_folder(), sys.argv) for task in todo]
-        collect_results(ENGINES[engine](jobs, options), progress, results, path, as_json)
+        collect_results(ENGINES[engine](jobs, options), progress, results, path, key, as_json)
     if as_json:
         counts = {"results": len(results), "path": str(path), "failed": progress.n_failed()}
         print(json.dumps(counts, ensure_ascii=False))
@@ -65,15 +65,19 @@ def order_tasks(tasks: list[TaskSpec], engine: str, durations: Durations) -> lis
 
 
 def collect_results(
-    events: Generator[Event, None, None], progress: Progress, results: list[Result], path: Path, as_json: bool
+    events: Generator[Event, None, None],
+    progress: Progress,
+    results: list[Result],
+    path: Path,
+    key: Sequence[str],
+    as_json: bool,
 ) -> None:
     """Write the results of each task when it finishes, and show the progress."""
     try:
         with closing(events), LiveView(progress, as_json) as view:
             for event in events:
                 if event.results:
-                    results += event.results
-                    write_results(path, results)
+                    results[:] = merge_results(path, event.results, key)
                 view.update(event)
     except KeyboardInterrupt:
         message = f"{progress.heading()}. Results so far are in {path}: the same command continues."

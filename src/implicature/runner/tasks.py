@@ -4,19 +4,19 @@ here: a worker is pinned to its core before JAX starts."""
 import importlib
 import os
 import sys
-import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 from implicature.compilation_cache import enable_compilation_cache
 from implicature.experiments.results import Result, TaskSpec
 from implicature.experiments.smoke import MARK
+from implicature.files import exclusive_lock, private_folder
 
 State = Literal["started", "finished", "failed", "lost"]
 MAX_LOSSES = 10
@@ -118,23 +118,16 @@ def set_up_worker(gpus: float = 0.0) -> None:
         os.sched_setaffinity(0, {claim_core(sorted(os.sched_getaffinity(0)))})
 
 
-_claims: list[IO[str]] = []
+_claims = ExitStack()
+"""Locks that are held as long as this process lives."""
 
 
 def claim_core(cores: Sequence[int]) -> int:
     """A core that no other worker of this user has claimed, by a file lock that ends with this process, however it
     ends. If all are claimed, one is shared."""
-    import fcntl
-
-    folder = Path(tempfile.gettempdir()) / f"implicature-cores-{os.getuid()}"
-    folder.mkdir(exist_ok=True)
+    folder = private_folder("cores")
     for core in cores:
-        file = (folder / str(core)).open("w")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            continue
-        _claims.append(file)
-        return core
+        with suppress(ValueError, OSError):
+            _claims.enter_context(exclusive_lock(folder / str(core), "claimed"))
+            return core
     return cores[os.getpid() % len(cores)]

@@ -26,6 +26,10 @@ SIDES = (64, 128)
 FORMATS = ("PNG", "JPEG")
 MAX_IMAGES = 10_000  # half a gigabyte at 128 × 128
 MAX_PIXELS = 50_000_000
+MAX_TOTAL_PIXELS = 500_000_000
+"""Of all images that are decoded whole: some fifteen seconds."""
+JPEG_DRAFT = 16
+"""A JPEG is decoded at a lower resolution, which costs at most this fraction."""
 MAX_BYTES = 50_000_000
 
 
@@ -74,10 +78,16 @@ def read_images(
             f"{len(file_names):,} instances with up to {views:,} images each are more than {MAX_IMAGES:,}: keep fewer."
         )
     with warnings.catch_warnings(action="ignore"):  # about sizes that are refused here, and about odd EXIF data
-        longest = 0
+        longest, pixels = 0, 0
         for location, name in chain.from_iterable(file_names):
             with open_image(folder, name, location) as image:
                 longest = max(longest, *image.size)
+                pixels += image.width * image.height // (JPEG_DRAFT if image.format == "JPEG" else 1)
+            if pixels > MAX_TOTAL_PIXELS:
+                raise ValueError(
+                    f"The images have more than {MAX_TOTAL_PIXELS:,} pixels in all: save them smaller, "
+                    f"{SIDES[-1]} × {SIDES[-1]} are enough."
+                )
         side = next((side for side in SIDES if longest <= side), SIDES[-1])
         images = np.empty((len(file_names), views, side, side, 3), np.uint8)
         for row, names in zip(images, file_names, strict=True):
