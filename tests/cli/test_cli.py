@@ -68,8 +68,8 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     (tmp_path / "taken").touch()
     for arguments, sentence in [
         (["nonsense"], "No experiment is called 'nonsense': choose one of "),
-        (["ceilings", "--games", "3"], "3 games are too few to tell anything: ask for 10 or more."),
-        (["ceilings", "--out", str(tmp_path / "taken")], "taken is a file, but rows go into a folder: "),
+        (["ceilings", "--games", "3"], "3 games are too few to mean anything: ask for 10 or more."),
+        (["ceilings", "--out", str(tmp_path / "taken")], "taken is a file, but results go into a folder: "),
     ]:
         with pytest.raises(SystemExit) as end:
             run(monkeypatch, "reproduce", *arguments)

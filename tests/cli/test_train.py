@@ -1,7 +1,6 @@
-"""`implicature train` shows what a pair can do, and `implicature evaluate` tells it in figures."""
+"""`implicature train` shows what a pair can do, and `implicature evaluate` its figures."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +8,13 @@ import pytest
 from conftest import Ask
 from rich.console import Console
 
-from implicature.cli.train_example import example
+from implicature.cli.train_summary import print_example
 from implicature.experiments.paper import paper_figures
-from implicature.games.sampling import named_game
+from implicature.games.registry import load_game
 from implicature.training.config import Config
 from implicature.training.run import read_config, start_run
 
-FIGURES = {"accuracy", "hard_accuracy", "valid", "by_level", "rounds", "gain", "games"}
+FIGURES = {"accuracy", "hard_accuracy", "valid", "by_level", "messages", "return", "games"}
 
 
 def test_training_ends_with_a_table_and_a_dialogue(whole_run):
@@ -32,10 +31,10 @@ def test_training_ends_with_a_table_and_a_dialogue(whole_run):
     before, after = said.index("before: she says “"), said.index("after: she says “")
     assert said.index("One game: ") < before < after
     assert "←target" in said
-    for told in (said[before:after], said[after:]):
-        assert "he believes" in told
-        assert "picks {" in told
-        assert ": right" in told or ": wrong" in told
+    for dialogue in (said[before:after], said[after:]):
+        assert "he believes" in dialogue
+        assert "picks {" in dialogue
+        assert ": right" in dialogue or ": wrong" in dialogue
     assert f"The run is in {whole_run.folder}: " in lines[-1]
 
 
@@ -45,7 +44,7 @@ def test_the_figures_of_one_pair_have_these_names_and_are_those_of_the_report(wh
     assert code == 0
     assert figures.keys() == FIGURES
     assert figures["games"] == 10_000
-    figures_of_a_level = {"accuracy", "share", "rounds", "several", "gain"}
+    figures_of_a_level = {"accuracy", "fraction", "messages", "multi_message", "return"}
     assert all(figures_of_a_level == level.keys() for level in figures["by_level"].values())
     assert f"│ accuracy                      │ {100 * figures['accuracy']:.1f} " in whole_run.said
     # Without --json the same as a table.
@@ -89,7 +88,7 @@ def test_what_cannot_be_evaluated_is_one_sentence_and_exit_code_2(whole_run, ask
         ([str(tmp_path)], "is not a run: it has no config.json."),
         ([str(tmp_path / "nowhere")], "nowhere is not a run: it has no config.json."),
         ([str(whole_run.folder), "--phase", "7"], "has no pair after phase 7: "),
-        ([str(whole_run.folder), "--games", "3"], "3 games are too few to tell anything: ask for 10 or more."),
+        ([str(whole_run.folder), "--games", "3"], "3 games are too few to mean anything: ask for 10 or more."),
         ([str(whole_run.folder), "--candidates", "1"], "1 candidates leave nothing to guess: ask for 2 or more."),
         ([str(whole_run.folder), "--seed", str(2**40)], "is not a seed: "),
     ]:
@@ -103,7 +102,10 @@ def test_what_cannot_be_evaluated_is_one_sentence_and_exit_code_2(whole_run, ask
 def test_a_run_is_not_written_over_and_a_mistake_leaves_nothing(whole_run, tiny: list[str], ask: Ask, tmp_path: Path):
     for arguments, sentence in [
         ([*tiny, "--out", str(whole_run.folder)], "holds a run already: go on with --resume, or choose another --out."),
-        ([*tiny, "--out", str(tmp_path / "new"), "--batch", "0"], "--batch 0 is too small: ask for 1 or more."),
+        (
+            [*tiny, "--out", str(tmp_path / "new"), "--candidate-sets", "0"],
+            "--candidate-sets is 0: give a number from 1",
+        ),
         (["train", "--resume", str(tmp_path)], "is not a run: it has no config.json."),
     ]:
         code, out, err = ask(*arguments)
@@ -117,12 +119,13 @@ def test_names_are_printed_as_they_are(whole_run, tmp_path: Path, capsys: pytest
     # "[red]" is a fine attribute, and "[/bold]" a fine name: neither is markup. Number sets, renamed.
     path = tmp_path / "space.json"
     names = ["[red]", "[/red]", "[bold]", "[/bold]", "[link]", "[/]", "[0]", "[x]", "[y]", "[z]"]
-    sets = [[names[i] for i in np.flatnonzero(row)] for row in named_game("numbers-4")[0].table]
+    sets = [[names[i] for i in np.flatnonzero(row)] for row in load_game("numbers-4")[0].table]
     path.write_text(json.dumps({"instances": {f"[/{' '.join(each)}": each for each in sets}}))
-    config = replace(read_config(whole_run.folder), space=str(path), candidates=4, phases=0, grounded=False)
+    changed = {"game": "numbers-4", "space": str(path), "phases": 0, "grounded": False, "freeze_semantics": None}
+    config = read_config(whole_run.folder).replace(**changed, calibration_alpha=None, first_learner=None)
     run = start_run(tmp_path / "run", config)
     assert list(run.train()) == []
-    example(run, Console(width=500))
+    print_example(run, Console(width=500))
     said = capsys.readouterr().out
     assert "One game: [/[" in said
     assert "she says “[" in said

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from implicature.games.parsing import quote
 from implicature.games.rules import Rules
 from implicature.spaces import SPACES, Space
 from implicature.spaces.io import read_space
@@ -29,11 +30,10 @@ def load_space(space: str | Path) -> Space:
     if str(space) in SPACES:
         return SPACES[str(space)]()
     path = Path(space)
-    if not path.suffix and not path.is_dir():
-        shown = str(space) if len(str(space)) <= 24 else str(space)[:23] + "…"
+    if path.name == str(space) and not path.suffix and not path.is_dir():
         raise ValueError(
-            f"No space is called {shown if shown.isprintable() else ascii(shown)!r}: choose {', '.join(SPACES)} "
-            "or a .csv or .json file."
+            f"No space is called {quote(str(space))}: choose {', '.join(SPACES)}, a .csv or .json file, or a folder of "
+            "images with a .csv file."
         )
     return read_space(path)
 
