@@ -1,4 +1,4 @@
-"""Experiments run task by task and go on where they were left."""
+"""Experiments run task by task and continue where they stopped."""
 
 import json
 import os
@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from implicature.cli.reproduce import unfinished
 from implicature.experiments import pairs
-from implicature.experiments.results import Row, read_rows, write_rows
+from implicature.experiments.results import Result, TaskSpec, read_results
+from implicature.runner.sweep import filter_tasks, unfinished
+
+KEY = ("setting", "seed")
 
 
-def test_tasks_with_rows_are_not_done_again():
-    tasks: list[Row] = [{"setting": setting, "seed": seed} for setting in ("a", "b") for seed in (0, 1)]
-    rows = [{"setting": "a", "seed": "0", "accuracy": "1"}, {"setting": "b", "seed": "1", "accuracy": "1"}]
-    left = unfinished(tasks, ("setting", "seed"), rows, only="")
-    assert left == [{"setting": "a", "seed": 1}, {"setting": "b", "seed": 0}]
-    assert unfinished(tasks, ("setting", "seed"), rows, only="b") == [{"setting": "b", "seed": 0}]
+def test_tasks_with_results_are_not_run_again():
+    tasks: list[TaskSpec] = [{"setting": setting, "seed": seed} for setting in ("a", "b") for seed in (0, 1)]
+    results: list[Result] = [{"setting": "a", "seed": "0", "accuracy": "1"}, {"setting": "b", "seed": "1"}]
+    assert unfinished(tasks, KEY, results) == [{"setting": "a", "seed": 1}, {"setting": "b", "seed": 0}]
+    assert unfinished(filter_tasks(tasks, KEY, only="b"), KEY, results) == [{"setting": "b", "seed": 0}]
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -29,7 +30,7 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
     first = subprocess.run(command, capture_output=True, text=True, check=True)
     path = tmp_path / "ceilings.csv"
     kept = path.read_bytes()
-    assert {row["game"] for row in read_rows(path)} == {"numbers-4"}
+    assert {one["game"] for one in read_results(path)} == {"numbers-4"}
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert path.read_bytes() == kept
     assert first.stdout == again.stdout
@@ -38,20 +39,20 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
     assert again.stderr == ""
 
 
-def test_quick_rows_stay_apart_and_say_so(tmp_path: Path):
+def test_smoke_results_stay_apart_and_are_marked(tmp_path: Path):
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--only", "numbers-4"]
-    command += ["--games", "50", "--quick", "--out"]
+    command += ["--games", "50", "--smoke", "--out"]
     done = subprocess.run([*command, tmp_path], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("QUICK: ")
-    assert [path.name for path in tmp_path.iterdir()] == ["quick"]
-    assert {row["quick"] for row in read_rows(tmp_path / "quick" / "ceilings.csv")} == {"yes"}
+    assert done.stdout.startswith("SMOKE: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["smoke"]
+    assert {one["smoke"] for one in read_results(tmp_path / "smoke" / "ceilings.csv")} == {"yes"}
     # Nor can others be put among them.
-    refused = subprocess.run([*command, tmp_path / "quick"], capture_output=True, text=True, check=False)
+    refused = subprocess.run([*command, tmp_path / "smoke"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "stay apart" in refused.stderr
 
 
-def test_all_of_it_at_once_shows_what_is_there_and_does_nothing_twice(tmp_path: Path):
+def test_all_shows_the_results_there_are_and_runs_nothing_twice(tmp_path: Path):
     results = Path(__file__).parents[2] / "results"
     for name in ("ceilings.csv", "pairs.csv"):
         (tmp_path / name).write_bytes((results / name).read_bytes())
@@ -64,14 +65,14 @@ def test_all_of_it_at_once_shows_what_is_there_and_does_nothing_twice(tmp_path: 
     assert {path.name for path in tmp_path.iterdir()} == {"ceilings.csv", "pairs.csv", "figure-3.png"}
     assert (tmp_path / "pairs.csv").read_bytes() == (results / "pairs.csv").read_bytes()
     planned = subprocess.run([*command, "--plan", "2", "--json"], capture_output=True, text=True, check=True)
-    # Every pair once, and the twins of many rounds that only `rounds` trains.
+    # Every pair once, and the pairs of four rounds that only `multi-round` trains.
     assert json.loads(planned.stdout)["tasks"] == len(pairs.tasks()) + 6
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")
 def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path):
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "pairs", "--jobs", "2"]
-    command += ["--only", "exchange, grounded, numbers-4 0", "--out", tmp_path / "rows", "--runs", tmp_path / "runs"]
+    command += ["--only", "exchange, grounded, numbers-4 0", "--out", tmp_path / "results", "--runs", tmp_path / "runs"]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     end = time.monotonic() + 180
@@ -87,9 +88,3 @@ def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path):
     while alive := [child for child in children if Path(f"/proc/{child}/exe").exists()]:
         assert time.monotonic() < end, alive
         time.sleep(0.2)
-
-
-def test_rows_of_a_missing_file_are_none(tmp_path: Path):
-    assert read_rows(tmp_path / "none.csv") == []
-    write_rows(tmp_path / "some.csv", [{"a": 1}])
-    assert read_rows(tmp_path / "some.csv") == [{"a": "1"}]

@@ -1,37 +1,39 @@
 """Teachers of one run with students of another."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from implicature.experiments import cross_play, pairs
+from implicature.experiments.table import MeanStd
 from implicature.training.config import Config
 
 GROUNDED, UNGROUNDED = "exchange, grounded, numbers-4", "la-2018, ungrounded, numbers-4"
-TINY = Config(train_games=2000, pretraining=500, phases=0, batch=32, width=8, depth=1)
-CODE = replace(TINY, method="la-2018", grounded=False, phases=1, iterations=1000)
+SMALL = {"train_games": 2000, "pretraining_iterations": 500, "candidate_sets": 32}
+LITERAL = Config.of(**SMALL, phases=0, width=8, layers=1, q_hidden=16)
+CODE = Config.of(**SMALL, method="la-2018", grounded=False, phases=1, iterations=1000, width=32)
 
 
-def test_who_was_taught_what_words_mean_understands_strangers_and_who_made_a_code_does_not(
+def test_grounded_pairs_understand_each_other_and_ungrounded_protocols_do_not_transfer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(pairs.SETTINGS, GROUNDED, TINY)
+    monkeypatch.setitem(pairs.SETTINGS, GROUNDED, LITERAL)
     monkeypatch.setitem(pairs.SETTINGS, UNGROUNDED, CODE)
-    rows = {s: cross_play.run({"setting": s, "split": 0}, 500, tmp_path) for s in (GROUNDED, UNGROUNDED)}
+    results = {s: cross_play.run({"setting": s, "split": 0}, 500, tmp_path) for s in (GROUNDED, UNGROUNDED)}
     found = {
-        setting: {(row["teacher"], row["student"]): row["accuracy"] for row in mine} for setting, mine in rows.items()
+        setting: {(one["teacher"], one["student"]): one["accuracy"] for one in own} for setting, own in results.items()
     }
     assert found[GROUNDED].keys() == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    # Literal meanings are the same for whoever was taught them; with another's code one guesses, one in four.
-    for hers, his in ((0, 1), (1, 0)):
-        assert found[GROUNDED][hers, his] > 0.75 * found[GROUNDED][hers, hers] > 35
-        assert found[UNGROUNDED][hers, his] < 0.75 * found[UNGROUNDED][hers, hers]
-    own = (found[GROUNDED][0, 0] + found[GROUNDED][1, 1]) / 2
-    table = cross_play.render(rows[GROUNDED] + rows[UNGROUNDED]).splitlines()
-    assert table[2].startswith(f"| numbers-4, grounded: ours, exchange network | {own:.2f} ± ")
-    assert table[2].endswith("| 25.0 | 2 + 2 |")
-    assert len(table) == 4
+    # Literal meanings are the same for every pretrained pair; with another's code the student guesses, one in four.
+    for teacher, student in ((0, 1), (1, 0)):
+        assert found[GROUNDED][teacher, student] > 0.75 * found[GROUNDED][teacher, teacher] > 35
+        assert found[UNGROUNDED][teacher, student] < 0.75 * found[UNGROUNDED][teacher, teacher]
+    (table,) = cross_play.render(results[GROUNDED] + results[UNGROUNDED])
+    first, _ = table.rows
+    assert first.full_label == "numbers-4, grounded: ours, exchange network"
+    assert isinstance(first.cells[0], MeanStd)
+    assert first.cells[0].mean == pytest.approx((found[GROUNDED][0, 0] + found[GROUNDED][1, 1]) / 2)
+    assert [str(cell) for cell in first.cells[2:]] == ["25.0", "2 + 2"]
 
 
 def test_every_pair_that_plays_is_one_that_is_trained():

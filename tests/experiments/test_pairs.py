@@ -1,27 +1,32 @@
-"""Experiments that train pairs, on a small scale: rows that can be told apart and tables made of them alone."""
+"""Experiments that train pairs, on a small scale: results that can be told apart and tables made of them alone."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from implicature.experiments import candidates, pairs, rounds, seconds
-from implicature.experiments.results import Row
+from implicature.experiments import ablations, multi_round, n_candidates, pairs, time_to_accuracy
+from implicature.experiments.results import Result
+from implicature.games.registry import load_game
+from implicature.training.checks import check_ignored
 from implicature.training.config import Config
 
-TINY = Config(train_games=2000, pretraining=250, iterations=250, phases=1, batch=16, width=4, depth=1)
+TINY = Config.of(
+    train_games=2000, pretraining_iterations=250, iterations=250, phases=1, candidate_sets=16, width=4, layers=1,
+    q_hidden=8,
+)  # fmt: skip
 GAMES = 300
 
 
 @pytest.fixture(scope="module", autouse=True)
 def small():
+    four_rounds = {multi_round.ONE: TINY, multi_round.FOUR: TINY.replace(rounds=2)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "SETTINGS", {candidates.SETTING: TINY})
-        patch.setattr(candidates, "SETTINGS", pairs.SETTINGS)
-        patch.setattr(candidates, "NUMBERS", (2, 5))
-        patch.setattr(rounds, "SETTINGS", {rounds.ONE: TINY, rounds.FOUR: replace(TINY, rounds=2)})
-        patch.setattr(seconds, "SETTINGS", {"easy": TINY, "hard": replace(TINY, game="numbers-7")})
-        patch.setattr(seconds, "PAPER", {"numbers-4": 0.1, "numbers-7": 1.1})
+        patch.setattr(pairs, "SETTINGS", {n_candidates.SETTING: TINY})
+        patch.setattr(n_candidates, "SETTINGS", pairs.SETTINGS)
+        patch.setattr(n_candidates, "CANDIDATES", (2, 5))
+        patch.setattr(multi_round, "SETTINGS", four_rounds)
+        patch.setattr(time_to_accuracy, "SETTINGS", {"easy": TINY, "hard": TINY.replace(game="numbers-7")})
+        patch.setattr(time_to_accuracy, "TARGET_ACCURACY", {"numbers-4": 0.1, "numbers-7": 1.1})
         yield
 
 
@@ -30,52 +35,62 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("runs")
 
 
-def test_a_pair_has_a_row_after_every_phase_beside_the_exact_recursion(runs: Path):
+def test_a_pair_has_a_result_after_every_phase_beside_the_exact_recursion(runs: Path):
     task = pairs.tasks()[0]
-    rows = pairs.run(task, GAMES, runs)
-    assert [row["phase"] for row in rows] == [0, 1]
-    assert all(row["setting"] == task["setting"] and row["games"] == GAMES for row in rows)
+    results = pairs.run(task, GAMES, runs)
+    assert [one["phase"] for one in results] == [0, 1]
+    assert all(one["setting"] == task["setting"] and one["games"] == GAMES for one in results)
     # Exact players know at depth 0 what it takes a pair to learn, about 93 %, and more at depth 1.
-    assert 85 < rows[0]["exact"] < rows[1]["exact"] <= 100
-    assert "| phase 1 |" in pairs.render(rows)
-    # The run is there: nothing is trained again, and the same rows come out.
-    again = pairs.run(task, GAMES, runs)
-    assert again == rows
+    exact = [one["exact_same_depth"] for one in results]
+    assert 85 < exact[0] < exact[1] <= results[0]["exact_depth_10"] <= 100
+    last, by_phase = pairs.render(results)
+    assert last.rows[0].cells[0] == 1
+    assert by_phase.columns == ["phase 0", "phase 1"]
+    # The run is there: nothing is trained again, and the same results come out.
+    assert pairs.run(task, GAMES, runs) == results
 
 
-def test_a_run_of_other_settings_is_not_taken_for_this_one(runs: Path):
+def test_a_run_of_another_config_is_not_taken_for_this_one(runs: Path):
     task = pairs.tasks()[0]
-    with pytest.raises(ValueError, match="other settings"):
-        pairs.trained(replace(TINY, width=5), task, runs)
+    with pytest.raises(ValueError, match="another config"):
+        pairs.train_or_load(TINY.replace(width=5), task, runs)
 
 
 def test_the_same_pair_plays_with_other_numbers_of_candidates(runs: Path):
-    rows = candidates.run(candidates.tasks()[0], GAMES, runs)
-    assert [row["candidates"] for row in rows] == [2, 5]
-    # Two are easier to tell apart than five, for the exact recursion and for whoever has learned a little.
-    assert rows[0]["exact"] >= rows[1]["exact"]
-    assert rows[0]["accuracy"] > rows[1]["accuracy"]
-    assert candidates.render(rows).count("\n") == 3
+    results = n_candidates.run(n_candidates.tasks()[0], GAMES, runs)
+    assert [one["candidates"] for one in results] == [2, 5]
+    # Two are easier to tell apart than five, for the exact recursion and for a pair that has learned a little.
+    assert results[0]["exact_same_depth"] >= results[1]["exact_same_depth"]
+    assert results[0]["accuracy"] > results[1]["accuracy"]
+    assert [row.label for row in n_candidates.render(results)[0].rows] == ["2", "5"]
 
 
-def test_many_rounds_are_told_by_teaching_dimension_beside_the_one_round_twin(runs: Path):
+def test_several_rounds_are_summarized_by_teaching_dimension_beside_one_round(runs: Path):
     one, four = (
-        rounds.run({"setting": name, "split": 0, "seed": 0}, GAMES, runs / "rounds") for name in rounds.SETTINGS
+        multi_round.run({"setting": name, "split": 0, "seed": 0}, GAMES, runs / "rounds")
+        for name in multi_round.SETTINGS
     )
-    whole = {row["targets"]: row for row in four}["all"]
-    assert all(row["messages"] == 1 for row in one)
-    assert 1 <= whole["messages"] <= 2
-    shares = [row["share"] for row in four if row["targets"].startswith("RTD")]
-    assert sum(shares) == pytest.approx(100, abs=0.01)
-    assert "| all | 100.0 |" in rounds.render(one + four)
+    total = {part["targets"]: part for part in four}["all"]
+    assert all(part["messages"] == 1 for part in one)
+    assert 1 <= total["messages"] <= 2
+    fractions = [part["fraction"] for part in four if part["targets"].startswith("RTD")]
+    assert sum(fractions) == pytest.approx(100, abs=0.01)
+    assert "| all | 100.0 |" in multi_round.render(one + four)[0].to_markdown()
 
 
-def test_seconds_are_counted_until_the_wanted_accuracy_or_are_missing(runs: Path):
-    rows: list[Row] = []
-    for setting in seconds.SETTINGS:
-        rows += seconds.run({"setting": setting, "seed": 0}, GAMES, runs)
-    easy, hard = rows
+def test_seconds_are_counted_until_the_target_accuracy_or_are_missing(runs: Path):
+    results: list[Result] = []
+    for setting in time_to_accuracy.SETTINGS:
+        results += time_to_accuracy.run({"setting": setting, "seed": 0}, GAMES, runs)
+    easy, hard = results
     assert 0 < easy["seconds"] < 600
     assert hard["seconds"] == ""
-    assert hard["best"] <= 1
-    assert "not reached" in seconds.render(rows)
+    assert hard["best_accuracy"] <= 1
+    assert "not reached" in time_to_accuracy.render(results)[0].to_markdown()
+
+
+def test_no_setting_of_an_ablation_is_without_effect():
+    for name, config in ablations.SETTINGS.items():
+        check_ignored(config, *load_game(config.game.game))
+        default = ablations.SETTINGS[f"{name.partition(': ')[0]}: default"]
+        assert (config == default) is name.endswith(": default")

@@ -1,4 +1,4 @@
-"""Tables that commands read and write again: rows of results and metrics of runs. What is damaged stays as it is."""
+"""Tables that commands read and write again: results and metrics of runs. What is damaged stays as it is."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ from hostility import CASES, TEXT, assert_sentence, case, command, fuzz, mutated
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.cli.reproduce import EXPERIMENTS
-from implicature.experiments.results import read_rows
-from implicature.training.metrics import HEADER, Metrics, Where
+from implicature.experiments.registry import EXPERIMENTS, SHARED_RESULTS
+from implicature.experiments.results import read_results
+from implicature.training.metrics import HEADER, MetricsFile, Position
 
 RESULTS = Path(__file__).parents[2] / "results"
 NOTHING = "no task is called so"
@@ -21,7 +21,7 @@ def head_of(name: str, lines: int) -> bytes:
 
 
 def kept(folder: Path, name: str, content: bytes, *arguments: str) -> int:
-    """The exit code; and whatever the command makes of a file of rows, it is neither changed nor joined by others."""
+    """The exit code. Whatever the command makes of a file of results, it neither changes it nor adds another."""
     path = folder / name
     path.write_bytes(content)
     ended = command(folder, "reproduce", *arguments, "--out", str(folder))
@@ -30,7 +30,7 @@ def kept(folder: Path, name: str, content: bytes, *arguments: str) -> int:
     return ended.code
 
 
-def test_rows_with_bytes_changed(tmp_path: Path):
+def test_results_with_bytes_changed(tmp_path: Path):
     games = (RESULTS / "ceilings.csv").read_bytes().splitlines(keepends=True)
     content = b"".join([games[0], *(line for line in games if line.startswith(b"numbers-4,"))])
     codes = {case_of("rows", tmp_path, content, "ceilings", "--only", NOTHING)}
@@ -55,29 +55,28 @@ def case_of(kind: str, folder: Path, content: bytes, *arguments: str) -> int:
     ),
 )
 @fuzz("plans")
-def test_rows_of_any_cells(tmp_path: Path, header: list[str], rows: list[list[str]]):
+def test_results_of_any_cells(tmp_path: Path, header: list[str], rows: list[list[str]]):
     text = "\n".join(",".join(row) for row in [["game", *header], *rows])
     case_of("plans", tmp_path, text.encode("utf-8", "replace"), "ceilings", "--plan", "3")
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_rows_of_another_experiment_are_refused_and_kept(tmp_path: Path, experiment: str):
-    """They have what tells tasks apart, but nothing to tell."""
-    key = "setting,split,seed,game,phase,candidates,targets,cache,wanted,level"
+def test_results_of_another_experiment_are_refused_and_kept(tmp_path: Path, experiment: str):
+    """They have the columns that identify tasks, but no figures."""
+    key = "setting,split,seed,game,phase,candidates,targets,cache,target_accuracy,level"
     row = "exchange, grounded, numbers-4".join('""') + ",0,0,numbers-4,3,x,y,cold,z,1"
-    shared = "pairs" if experiment.startswith(("table", "figure-3")) else experiment
-    path = tmp_path / f"{shared}.csv"
+    path = tmp_path / f"{SHARED_RESULTS.get(experiment, experiment)}.csv"
     path.write_text(f"{key}\n{row}\n")
     ended = command(tmp_path, "reproduce", experiment, "--only", NOTHING, "--out", str(tmp_path))
     assert path.read_text() == f"{key}\n{row}\n"
     assert ended.code in (0, 2)
 
 
-def test_rows_with_cells_exchanged(tmp_path: Path):
-    """Every cell of a row of pairs in turn holds something else."""
+def test_results_with_cells_exchanged(tmp_path: Path):
+    """Every cell of a result of pairs in turn holds something else."""
     header, first, *_ = head_of("pairs.csv", 2).decode().splitlines()
     (tmp_path / "one.csv").write_text(f"{header}\n{first}\n")
-    (row,) = read_rows(tmp_path / "one.csv")
+    (row,) = read_results(tmp_path / "one.csv")
     (tmp_path / "one.csv").unlink()
     number = CASES["rows"] // 2 // len(row) + 1
     for name in row:
@@ -90,7 +89,7 @@ def test_rows_with_cells_exchanged(tmp_path: Path):
             )
 
 
-def test_what_is_no_file_of_rows(tmp_path: Path):
+def test_what_is_no_file_of_results(tmp_path: Path):
     path = tmp_path / "ceilings.csv"
     ask = ["reproduce", "ceilings", "--only", NOTHING, "--out", str(tmp_path)]
     path.mkdir()
@@ -104,10 +103,10 @@ def test_what_is_no_file_of_rows(tmp_path: Path):
 
 
 def test_metrics_with_bytes_changed(tmp_path: Path):
-    metrics = Metrics(tmp_path / "metrics.csv", pairs=2)
+    metrics = MetricsFile(tmp_path / "metrics.csv", pairs=2)
     for stage in range(4):
-        metrics.add(
-            Where(stage, stage // 2, "student", 250), {"reward": [0.5, 0.25], "q_loss": [1e-7, float("nan")]}, 1.5
+        metrics.append(
+            Position(stage, stage // 2, "student", 250), {"reward": [0.5, 0.25], "q_loss": [1e-7, float("nan")]}, 1.5
         )
     content = metrics.path.read_bytes()
     assert len(metrics.lines()) == 8
@@ -115,9 +114,9 @@ def test_metrics_with_bytes_changed(tmp_path: Path):
     for number in range(CASES["metrics"]):
         metrics.path.write_bytes(mutated(content, number))
         before = metrics.path.read_bytes()
-        sentence = case("metrics", lambda: metrics.cut(2, 100))
+        sentence = case("metrics", lambda: metrics.truncate(2, 100))
         if sentence is None:
-            assert all((line.where.stage, line.where.iteration) <= (2, 100) for line in metrics.lines())
+            assert all((line.position.stage, line.position.iteration) <= (2, 100) for line in metrics.lines())
             assert metrics.path.read_text().startswith(",".join(HEADER))
         else:
             assert_sentence(sentence)

@@ -1,5 +1,5 @@
-"""The same rows come out of every engine, whoever is killed on the way; with real processes and a real Ray cluster of
-two nodes on loopback."""
+"""Every engine gives the same results, whichever worker is killed on the way; with real processes and a real Ray
+cluster of two nodes on loopback."""
 
 import json
 import os
@@ -12,25 +12,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback import LOOPBACK, PATIENCE, started_with
 
-from implicature.experiments.results import Row, read_rows
-from implicature.runner import ENGINES, Job, Options, jobs
-from implicature.runner.ray import Common, make, unfit, versions
+from implicature.experiments.results import Result, read_results
+from implicature.runner import ENGINES, Job, Options, tasks
+from implicature.runner.ray import Requirements, create_token, installed_versions, node_error
 
 HERE = Path(__file__).parent
-PATIENCE = 600
-LOOPBACK = {
-    "PYTHONPATH": str(HERE),
-    "RAY_USAGE_STATS_ENABLED": "0",
-    # Ray's own switch for using loopback only, where machines are not to be reached from outside.
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-}
 
 
 @pytest.fixture(scope="module")
@@ -61,26 +55,16 @@ def ray_cluster() -> Iterator[dict[str, str]]:
     assert left == []
 
 
-def started_with(variable: str) -> list[int]:
-    """Processes that have this in their environment."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-    return found
-
-
 @dataclass(frozen=True)
 class Sweep:
-    """What a whole command with a kill left behind."""
+    """The outcome of a command one of whose workers was killed."""
 
     events: list[dict[str, Any]]
-    rows: list[Row]
+    results: list[Result]
     code: int
-    said: str
-    kept: bool
-    """Whether what the killed worker had made was used, not made again."""
+    stderr: str
+    resumed: bool
+    """Whether the files of the killed worker were used, not written again."""
 
 
 def command(out: Path, experiment: str, *arguments: str) -> list[str]:
@@ -105,20 +89,21 @@ def running(arguments: list[str], environment: dict[str, str]) -> Iterator[subpr
 
 def sweep(out: Path, victim: int, environment: dict[str, str], *arguments: str) -> Sweep:
     """Run the tiny experiment, and kill the worker that has this seed in the middle of training."""
-    events, made, start = [], 0, out / "runs" / f"small-0-{victim}" / "phase-0.safetensors"
+    events, written, start = [], 0, out / "runs" / f"small-0-{victim}" / "phase-0.safetensors"
     metrics = start.with_name("metrics.csv")
     with running(command(out, "tiny", "--json", *arguments), environment) as process:
         assert process.stdout is not None
         for line in process.stdout:
             events.append(event := json.loads(line))
-            if event.get("state") == "began" and event["task"]["seed"] == victim and not made:
+            if event.get("state") == "started" and event["task"]["seed"] == victim and not written:
                 while not metrics.exists() or len(metrics.read_text().splitlines()) < 3:
                     assert process.poll() is None
                     time.sleep(0.002)
-                made = start.stat().st_mtime_ns
-                os.kill(int(event["where"].split()[1]), signal.SIGKILL)
-        _, said = process.communicate()
-    return Sweep(events, read_rows(out / "tiny.csv"), process.returncode, said, start.stat().st_mtime_ns == made)
+                written = start.stat().st_mtime_ns
+                os.kill(int(event["worker"].split()[1]), signal.SIGKILL)
+        _, stderr = process.communicate()
+    resumed = start.stat().st_mtime_ns == written
+    return Sweep(events, read_results(out / "tiny.csv"), process.returncode, stderr, resumed)
 
 
 @pytest.fixture(scope="module")
@@ -128,33 +113,33 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
 
 @pytest.fixture(scope="module")
 def ray(local: Sweep, ray_cluster: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Sweep:
-    """After the other, so that all programs are compiled."""
+    """After the local one, so that all programs are compiled."""
     return sweep(tmp_path_factory.mktemp("ray"), 1, ray_cluster, "--engine", "ray")
 
 
-def of(events: list[dict[str, Any]], seed: int) -> list[str]:
+def states(events: list[dict[str, Any]], seed: int) -> list[str]:
     return [event["state"] for event in events if "state" in event and event["task"]["seed"] == seed]
 
 
-def test_both_engines_give_the_same_rows_whichever_task_lost_its_worker(local: Sweep, ray: Sweep):
-    def results(sweep: Sweep) -> list[Row]:
-        told = ("seconds", "command")
-        rows = [{name: cell for name, cell in row.items() if name not in told} for row in sweep.rows]
-        return sorted(rows, key=lambda row: row["seed"])
+def test_both_engines_give_the_same_results_whichever_task_lost_its_worker(local: Sweep, ray: Sweep):
+    def comparable(sweep: Sweep) -> list[Result]:
+        differ = ("seconds", "command")
+        results = [{name: cell for name, cell in one.items() if name not in differ} for one in sweep.results]
+        return sorted(results, key=lambda one: one["seed"])
 
-    assert [row["seed"] for row in results(ray)] == ["0", "1"]
-    assert len({row["weights"] for row in ray.rows}) == 2
-    assert results(local) == results(ray)
-    assert all("--engine ray" in row["command"] for row in ray.rows)
+    assert [one["seed"] for one in comparable(ray)] == ["0", "1"]
+    assert len({one["weights"] for one in ray.results}) == 2
+    assert comparable(local) == comparable(ray)
+    assert all("--engine ray" in one["command"] for one in ray.results)
 
 
 @pytest.mark.parametrize(("engine", "victim"), [("local", 0), ("ray", 1)])
 def test_a_killed_worker_costs_a_retry_from_the_last_checkpoint(engine: str, victim: int, request):
     done: Sweep = request.getfixturevalue(engine)
-    assert of(done.events, victim) == ["began", "lost", "began", "ended"]
-    assert done.kept
-    assert of(done.events, 1 - victim) == ["began", "ended"]
-    killed, *others = [e["where"] for e in done.events if e.get("state") == "began" and e["task"]["seed"] == victim]
+    assert states(done.events, victim) == ["started", "lost", "started", "finished"]
+    assert done.resumed
+    assert states(done.events, 1 - victim) == ["started", "finished"]
+    killed, *others = [e["worker"] for e in done.events if e.get("state") == "started" and e["task"]["seed"] == victim]
     assert killed not in others
 
 
@@ -163,10 +148,10 @@ def test_a_task_that_fails_is_one_sentence_and_the_others_go_on(engine: str, req
     done: Sweep = request.getfixturevalue(engine)
     (failure,) = [event for event in done.events if event.get("state") == "failed"]
     assert failure["task"]["setting"] == "impossible"
-    assert failure["sentence"] == "--batch 0 is too small: ask for 1 or more."
+    assert failure["message"] == "--candidate-sets is 0: give a number from 1 to 65,536."
     assert done.events[-1]["failed"] == 1
     assert done.code == 1
-    assert done.said == "implicature: tasks failed: 1; the same command tries them again.\n"
+    assert done.stderr == "implicature: tasks failed: 1; the same command tries them again.\n"
 
 
 def test_tasks_of_a_cluster_run_side_by_side(ray: Sweep):
@@ -174,20 +159,20 @@ def test_tasks_of_a_cluster_run_side_by_side(ray: Sweep):
 
 
 @pytest.mark.parametrize("engine", ["local", "ray"])
-def test_control_c_keeps_the_rows_and_ends_the_workers(engine: str, ray_cluster: dict[str, str], tmp_path: Path):
+def test_control_c_keeps_the_results_and_ends_the_workers(engine: str, ray_cluster: dict[str, str], tmp_path: Path):
     mark = {"IMPLICATURE_TEST": str(tmp_path)}
     with running(command(tmp_path, "naps", "--json", "--engine", engine), {**ray_cluster, **mark}) as process:
         assert process.stdout is not None
         seen: list[tuple[str, str]] = []
-        while not {("a wink", "ended"), ("a winter", "began")} <= set(seen):
+        while not {("short", "finished"), ("endless", "started")} <= set(seen):
             event = json.loads(process.stdout.readline())
             seen.append((event["task"]["setting"], event["state"]))
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate()
+        _, stderr = process.communicate()
     assert process.returncode == 130
-    assert read_rows(tmp_path / "naps.csv") == [{"setting": "a wink", "games": "300"}]
-    assert f"Rows so far are in {tmp_path / 'naps.csv'}: the same command goes on." in said
-    assert "Traceback" not in said
+    assert read_results(tmp_path / "naps.csv") == [{"setting": "short", "games": "300"}]
+    assert f"Results so far are in {tmp_path / 'naps.csv'}: the same command continues." in stderr
+    assert "Traceback" not in stderr
     assert list((tmp_path / "runs").glob("*")) == list((tmp_path / "runs").glob(".*")) == []
     end = time.monotonic() + 20
     while started_with(f"IMPLICATURE_TEST={tmp_path}"):
@@ -196,36 +181,36 @@ def test_control_c_keeps_the_rows_and_ends_the_workers(engine: str, ray_cluster:
 
 
 def test_a_job_that_takes_every_worker_with_it_fails_in_the_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(jobs, "TRIES", 3)
+    monkeypatch.setattr(tasks, "MAX_LOSSES", 3)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "deadly.py").write_text("import os\ndef run(task, games, runs): os._exit(0)")
-    events = list(ENGINES["local"]([jobs.Job("deadly", {}, 10, tmp_path, ["implicature"])], Options(jobs=2)))
-    assert [event.state for event in events] == ["began", "lost", "began", "lost", "began", "failed"]
-    assert events[-1].sentence.startswith("3 workers were lost over it, the last of them process ")
+    events = list(ENGINES["local"]([Job("deadly", {}, 10, tmp_path, ["implicature"])], Options(jobs=2)))
+    assert [event.state for event in events] == ["started", "lost", "started", "lost", "started", "failed"]
+    assert events[-1].message.startswith("3 workers were lost while running it, the last of them process ")
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="there are no cores to choose from")
 def test_workers_side_by_side_have_a_core_each(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # Where cores are held: nobody else's here.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # Where cores are claimed: nobody else's here.
     monkeypatch.syspath_prepend(tmp_path)
     lines = ["import os, time", "def run(task, games, runs):", "    time.sleep(1)"]
     lines += ["    devices = os.environ['JAX_NUM_CPU_DEVICES']"]
     lines += ["    return [{'cores': list(os.sched_getaffinity(0)), 'devices': devices}]"]
     (tmp_path / "where.py").write_text("\n".join(lines))
-    handed = [Job("where", {}, 10, tmp_path, ["implicature"])] * 2
-    rows = [row for event in ENGINES["local"](handed, Options(jobs=2)) for row in event.rows]
-    assert [len(row["cores"]) for row in rows] == [1, 1]
-    assert [row["devices"] for row in rows] == ["1", "1"]
+    jobs = [Job("where", {}, 10, tmp_path, ["implicature"])] * 2
+    results = [one for event in ENGINES["local"](jobs, Options(jobs=2)) for one in event.results]
+    assert [len(one["cores"]) for one in results] == [1, 1]
+    assert [one["devices"] for one in results] == ["1", "1"]
     if len(os.sched_getaffinity(0)) > 1:
-        assert rows[0]["cores"] != rows[1]["cores"]
+        assert results[0]["cores"] != results[1]["cores"]
 
 
 # What is in the way of a cluster
 
 
 @pytest.fixture
-def deaf() -> Iterator[int]:
-    """A port where somebody answers who is not Ray."""
+def not_ray() -> Iterator[int]:
+    """A port where something other than Ray answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -238,7 +223,7 @@ def deaf() -> Iterator[int]:
 
 
 def test_a_cluster_that_cannot_be_reached_is_one_sentence_at_once(
-    deaf: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    not_ray: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     job = Job("tiny", {"setting": "small", "split": 0, "seed": 0}, 10, tmp_path, [])
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
@@ -247,11 +232,11 @@ def test_a_cluster_that_cannot_be_reached_is_one_sentence_at_once(
     for address, sentence in [
         (
             "127.0.0.1:1",
-            "Nobody answers at 127.0.0.1:1: start a cluster there with `ray start --head`, or name another.",
+            "Nothing answers at 127.0.0.1:1: start a cluster there with `ray start --head`, or name another.",
         ),
-        (f"127.0.0.1:{deaf}", f"Something other than Ray answers at 127.0.0.1:{deaf}: "),
-        ("somewhere", "'somewhere' is no address of a Ray cluster: it reads HOST:PORT, as `ray start` tells it."),
-        ("127.0.0.1:99999999", "Nobody answers at 127.0.0.1:99999999: "),
+        (f"127.0.0.1:{not_ray}", f"Something other than Ray answers at 127.0.0.1:{not_ray}: "),
+        ("somewhere", "'somewhere' is not the address of a Ray cluster: give HOST:PORT, as `ray start` prints it."),
+        ("127.0.0.1:99999999", "Nothing answers at 127.0.0.1:99999999: "),
         (None, "No Ray cluster runs here: start one with `ray start --head`, or name one with --address."),
     ]:
         with pytest.raises(ValueError) as refused:  # noqa: PT011
@@ -262,7 +247,7 @@ def test_a_cluster_that_cannot_be_reached_is_one_sentence_at_once(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cluster_without_graphics_processors_cannot_give_one(ray_cluster: dict[str, str], tmp_path: Path):
+def test_a_cluster_without_gpus_cannot_give_one(ray_cluster: dict[str, str], tmp_path: Path):
     done = subprocess.run(
         command(tmp_path, "naps", "--engine", "ray", "--gpus", "1"),
         env=ray_cluster,
@@ -271,7 +256,7 @@ def test_a_cluster_without_graphics_processors_cannot_give_one(ray_cluster: dict
         timeout=PATIENCE,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "implicature: Each task asks for 1 GPU, but the cluster has 0.\n"
+    assert done.stderr == "implicature: Each task needs 1 GPU, but the cluster has 0.\n"
 
 
 def test_without_ray_a_cluster_needs_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -281,22 +266,22 @@ def test_without_ray_a_cluster_needs_its_extra(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_this_machine_has_no_address():
-    with pytest.raises(ValueError, match="belong to a cluster: say --engine ray, too"):
+    with pytest.raises(ValueError, match="belong to a cluster: add --engine ray"):
         ENGINES["local"]([], Options(address="10.0.0.1:6379"))
 
 
 def test_a_node_must_see_the_runs_and_have_the_same_versions(tmp_path: Path):
     token = tmp_path / ".shared-0"
     assert f"does not see {tmp_path}: name a folder that all nodes share with --runs." in str(
-        unfit(Common(token, versions()))
+        node_error(Requirements(token, installed_versions()))
     )
     token.touch()
-    assert unfit(Common(token, versions())) is None
-    other = {**versions(), "jaxlib": "0.0.1"}
-    assert "where the command has 0.0.1: install the same on all nodes." in str(unfit(Common(token, other)))
+    assert node_error(Requirements(token, installed_versions())) is None
+    other = {**installed_versions(), "jaxlib": "0.0.1"}
+    assert "where the command has 0.0.1: install the same on all nodes." in str(node_error(Requirements(token, other)))
 
 
 def test_runs_need_a_folder_that_can_be_written_to(tmp_path: Path):
     (tmp_path / "taken").touch()
     with pytest.raises(ValueError, match=r"taken cannot be written to \(.+\): name another with --runs\."):
-        make(tmp_path / "taken" / ".shared-0")
+        create_token(tmp_path / "taken" / ".shared-0")

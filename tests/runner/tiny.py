@@ -1,38 +1,40 @@
-"""An experiment of a few seconds a task, one of which cannot be done: python tiny.py reproduce tiny … (or naps)."""
+"""An experiment of a few seconds a task, one of which fails: python tiny.py reproduce tiny … (or naps)."""
 
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 from safetensors.numpy import load_file
 
 from implicature.cli.main import main
-from implicature.cli.reproduce import EXPERIMENTS
 from implicature.experiments import pairs
-from implicature.experiments.results import Row
+from implicature.experiments.registry import EXPERIMENTS
+from implicature.experiments.results import Result, TaskSpec
+from implicature.experiments.table import Row, Table
 from implicature.training.config import Config
 
-SMALL = Config(grounded=False, train_games=2000, iterations=1000, phases=1, batch=16, width=4, depth=1)
-SETTINGS = {"small": SMALL, "impossible": replace(SMALL, batch=0)}
+SMALL = Config.of(
+    grounded=False, train_games=2000, iterations=1000, phases=1, candidate_sets=16, width=4, layers=1, q_hidden=8
+)
+SETTINGS = {"small": SMALL, "impossible": SMALL.replace(candidate_sets=0)}
 KEY = pairs.KEY
 
 
-def tasks() -> list[Row]:
+def tasks() -> list[TaskSpec]:
     names = ["small", "small", "impossible"]
     return [{"setting": name, "split": 0, "seed": seed} for seed, name in enumerate(names)]
 
 
-def run(task: Row, games: int, runs: Path) -> list[Row]:
+def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
     """What was learned, to the last bit."""
-    pair = pairs.trained(SETTINGS[task["setting"]], task, runs)
+    trained = pairs.train_or_load(SETTINGS[task["setting"]], task, runs)
     weights = sha256()
-    for name, array in sorted(load_file(pair.phase_file(1)).items()):
+    for name, array in sorted(load_file(trained.phase_file(1)).items()):
         weights.update(name.encode() + array.tobytes())
-    return [{**task, "weights": weights.hexdigest(), **pairs.made(games, pair)}]
+    return [{**task, "weights": weights.hexdigest(), **pairs.provenance(games, trained)}]
 
 
-def render(rows: list[Row]) -> str:
-    return f"{len(rows)} rows"
+def render(results: list[Result]) -> list[Table]:
+    return [Table("tiny", ["weights"], [Row(one["setting"], [one["weights"]]) for one in results])]
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ def read_external(path: Path) -> list[Result]:
 
 def add_result(path: Path, result: Result) -> None:
     """Add a result to such a file, in place of an earlier one of the same matchup."""
+    read_external(path)  # a file of something else stays as it is
     merge_results(path, [result], KEY)
 
 

@@ -43,8 +43,8 @@ def anchor(title: str) -> str:
 
 
 def text_html(text: str) -> str:
-    """Markdown as HTML. Links to files beside it lead nowhere from this page, so their text remains."""
-    return re.sub(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', r"\1", MARKDOWN.render(text))
+    """Markdown as HTML. Links within its repository lead nowhere from this page, so only their text remains."""
+    return re.sub(r'<a href="(?!https?:)[^"]*">(.*?)</a>', r"\1", MARKDOWN.render(text))
 
 
 def section_html(section: Section) -> str:
