@@ -9,9 +9,9 @@ from implicature.experiments.table import MeanStd
 from implicature.training.config import Config
 
 GROUNDED, UNGROUNDED = "exchange, grounded, numbers-4", "la-2018, ungrounded, numbers-4"
-SMALL = {"train_games": 2000, "pretraining_iterations": 500, "candidate_sets": 32}
-LITERAL = Config.of(**SMALL, phases=0, width=8, layers=1, q_hidden=16)
-CODE = Config.of(**SMALL, method="la-2018", grounded=False, phases=1, iterations=1000, width=32)
+SMALL = Config.of(train_games=2000, pretraining_iterations=500, candidate_sets=32)
+LITERAL = SMALL.replace(phases=0, width=8, layers=1, q_hidden=16)
+CODE = SMALL.replace(method="la-2018", grounded=False, phases=1, iterations=1000, width=32)
 
 
 def test_grounded_pairs_understand_each_other_and_ungrounded_protocols_do_not_transfer(

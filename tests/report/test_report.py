@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from implicature.cli.report import report
 from implicature.experiments import pairs, smoke
 from implicature.experiments.registry import Folders
 from implicature.experiments.results import Result, write_results
-from implicature.report import markdown_report, write_page
+from implicature.report import markdown_report, write_docs, write_page, write_readme
 from implicature.report.content import fidelity_list, readme_table
 
 ROOT = Path(__file__).parents[2]
@@ -75,23 +76,29 @@ def test_readme_is_what_the_results_say():
 
 
 @pytest.mark.parametrize(
-    ("option", "mark", "first"), [("docs", "results", "## Summary"), ("readme", "summary", "| acc")]
+    ("write", "mark", "first"), [(write_docs, "results", "## Summary"), (write_readme, "summary", "| accuracy, % |")]
 )
-def test_only_what_stands_between_the_marks_is_rewritten(tmp_path: Path, option: str, mark: str, first: str):
+def test_only_what_stands_between_the_marks_is_rewritten(
+    tmp_path: Path, write: Callable[[Path, Folders], None], mark: str, first: str
+):
     write_results(tmp_path / "results" / "pairs.csv", one_run())
     document = tmp_path / "document.md"
     document.write_text(f"# Mine\n<!-- {mark} -->\noutdated\n<!-- /{mark} -->\nrest\n", encoding="utf-8")
     for _ in range(2):
-        report(**{option: document}, results=tmp_path / "results")
+        write(document, folders(tmp_path / "results"))
         text = document.read_text(encoding="utf-8")
         assert text.startswith(f"# Mine\n<!-- {mark} -->\n{first}")
         assert text.endswith(f"\n<!-- /{mark} -->\nrest\n")
         assert "outdated" not in text
     document.write_text("no marks", encoding="utf-8")
     with pytest.raises(ValueError, match="mark it once"):
-        report(**{option: document}, results=tmp_path / "results")
-    with pytest.raises(ValueError, match="not results"):
-        report(**{option: document}, results=tmp_path / "results", smoke=True)
+        write(document, folders(tmp_path / "results"))
+
+
+def test_no_document_shows_smoke_runs(tmp_path: Path):
+    for options in ({"docs": tmp_path / "results.md"}, {"readme": tmp_path / "README.md"}):
+        with pytest.raises(ValueError, match="not results"):
+            report(results=tmp_path, smoke=True, docs=options.get("docs"), readme=options.get("readme"))
 
 
 def test_what_is_above_below_and_missing_is_reported_from_one_run(tmp_path: Path):
