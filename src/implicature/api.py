@@ -94,6 +94,8 @@ def train(config: Config | None = None, *, out: str | Path | None = None, resume
     >>> run.finished, sorted(file.name for file in run.folder.glob("phase-*"))
     (True, ['phase-0.safetensors', 'phase-1.safetensors'])
     """
+    if resume is not None and (config is not None or out is not None):
+        raise ValueError("A run is resumed with its own config in its own folder: leave out config and out.")
     config = config or Config()
     run = start_run(Path(out or new_run_folder(config)), config) if resume is None else open_run(resume)
     for _ in run.train():

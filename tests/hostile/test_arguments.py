@@ -17,8 +17,8 @@ from implicature.cli.main import COMMANDS
 LARGE = ["1000000000000", "9" * 30, "9" * 5000]
 NO_NUMBER = ["", " ", "nan", "inf", "1e3", "0x10", "one", "½", "1,000", "--", "\x1b[31m", "[red]", "None5", "1.5"]
 COUNTS = ["0", "-1", "-" + "9" * 30, *LARGE, *NO_NUMBER]
-SHARES = ["nan", "inf", "-inf", "1e308", "-1e308", "-0.5", "1.5", "", "one", "\x1b[31m"]
-WEIGHTS = [share for share in SHARES if share != "1.5"]
+FRACTIONS = ["nan", "inf", "-inf", "1e308", "-1e308", "-0.5", "1.5", "", "one", "\x1b[31m"]
+WEIGHTS = [number for number in FRACTIONS if number != "1.5"]
 SEEDS = ["-1", "2147483648", *LARGE, *NO_NUMBER]
 CHOICES = ["", "Paper", "PAPER", "[red]", "\x1b[31m", "🦄", "0"]
 GAMES = [name for name in NASTY if not name.startswith("-")]
@@ -29,12 +29,15 @@ PLAYERS = [
     "json:decoder.JSONDecodeError",
 ]  # fmt: skip
 FOLDERS = ["taken", "taken/x", "/dev/null", "/dev/null/x", "x" * 300]
-SIDES = {
+MATCHUP = {
     "games": ["1", "9", *COUNTS], "seed": SEEDS, "phase": NO_NUMBER, "candidates": ["1", "386", *COUNTS], "game": GAMES,
-    "rounds": ["101", *COUNTS], "message-cost": SHARES, "space": FILES, "teacher": PLAYERS, "student": PLAYERS,
-    "pictures": [*FILES, "objects", "numbers"],
+    "rounds": ["101", *COUNTS], "message-cost": FRACTIONS, "space": FILES, "teacher": PLAYERS, "student": PLAYERS,
+    "images": [*FILES, "objects", "numbers"],
 }  # fmt: skip
-COUNTED = ["iterations", "batch", "seeds", "width", "depth", "replay", "target-update", "train-games"]
+COUNTED = [
+    "iterations", "candidate-sets", "seeds", "width", "layers", "q-hidden", "filters", "replay-batches",
+    "target-update", "train-games",
+]  # fmt: skip
 BAD: dict[str, dict[str, list[str]]] = {
     "explain": {
         "target": ["0", "-1", "4", *LARGE, *NO_NUMBER], "depth": ["-1", "101", *LARGE, *NO_NUMBER],
@@ -42,16 +45,19 @@ BAD: dict[str, dict[str, list[str]]] = {
     },
     "train": {
         **dict.fromkeys(COUNTED, COUNTS),
-        **dict.fromkeys(["phases", "pretraining"], COUNTS[1:]), **dict.fromkeys(["seed", "split"], SEEDS),
-        **dict.fromkeys(["beta", "obverter", "calibration", "entropy"], WEIGHTS),
-        **dict.fromkeys(["lapse", "gamma", "learning-rate", "message-cost", "instances"], SHARES),
-        **dict.fromkeys(["method", "sight", "network", "likelihood", "first", "answers", "preset"], CHOICES),
+        **dict.fromkeys(["phases", "pretraining-iterations"], COUNTS[1:]),
+        **dict.fromkeys(["seed", "split-seed"], SEEDS),
+        **dict.fromkeys(["beta", "obverter-weight", "calibration-alpha", "entropy-bonus"], WEIGHTS),
+        **dict.fromkeys(["lapse-rate", "gamma", "learning-rate", "pretraining-learning-rate"], FRACTIONS),
+        **dict.fromkeys(["message-cost", "train-instance-fraction"], FRACTIONS),
+        **dict.fromkeys(["method", "encoder", "network", "likelihood", "first-learner", "credit"], CHOICES),
+        **dict.fromkeys(["grounding-target", "preset"], CHOICES),
         "temperature": ["0", *WEIGHTS], "rounds": ["101", *COUNTS], "candidates": ["1", "386", *COUNTS], "game": GAMES,
-        "space": FILES, "pictures": FILES, "out": FOLDERS, "resume": ["missing", "taken", "folder"],
+        "space": FILES, "images": FILES, "out": FOLDERS, "resume": ["missing", "taken", "folder"],
     },
-    "evaluate": {**SIDES, "row": ["x.pdf", "x", "folder", "taken/x.csv", "pipe.csv", "zero.csv", ""]},
-    "language": SIDES,
-    "export": {**SIDES, "out": ["x.pdf", "x", "missing/x.csv", "folder", "taken/x.csv", "", "x" * 300 + ".csv"]},
+    "evaluate": {**MATCHUP, "row": ["x.pdf", "x", "folder", "taken/x.csv", "pipe.csv", "zero.csv", ""]},
+    "language": MATCHUP,
+    "export": {**MATCHUP, "out": ["x.pdf", "x", "missing/x.csv", "folder", "taken/x.csv", "", "x" * 300 + ".csv"]},
     "watch": {"games": ["1", *COUNTS], "out": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
     "reproduce": {
         "games": ["9", *COUNTS], "jobs": COUNTS, "out": FOLDERS, "runs": FOLDERS, "engine": CHOICES, "plan": COUNTS,
@@ -59,9 +65,10 @@ BAD: dict[str, dict[str, list[str]]] = {
     },
     "report": {
         "out": ["x.pdf", "missing/x.html", "folder", "taken", "taken/x.html", "x" * 300 + ".html"],
-        "readme": ["missing", "folder", "taken", "pipe.csv", "zero.csv", "loop.csv", "text.sqlite"], "rows": ["taken"],
+        "readme": ["missing", "folder", "taken", "pipe.csv", "zero.csv", "loop.csv", "text.sqlite"],
+        "docs": ["missing", "folder", "taken", "pipe.csv"], "results": ["taken"],
     },
-    "bench": {"workers": COUNTS, "engine": CHOICES, "picture": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
+    "bench": {"workers": COUNTS, "engine": CHOICES, "plot": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
     "render": {
         "per-object": COUNTS, "size": ["15", "1025", *COUNTS], "seed": ["-1", *NO_NUMBER], "out": FOLDERS,
         "sheet": ["x.pdf", "folder", ""],
@@ -115,6 +122,13 @@ def bad_cases() -> list[tuple[str, str, str]]:
 def test_every_command_and_option_has_its_cases():
     assert BAD.keys() == COMMANDS.keys() == USUAL.keys()
     assert len(bad_cases()) == CASES["options"]
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_every_option_exists(name: str, folder: Path):
+    # Else it would be refused for that alone.
+    shown = command(folder, name, "--help").out
+    assert [option for option in BAD[name] if f"--{option}" not in shown] == []
 
 
 def test_what_is_out_of_range_or_not_there_is_refused_before_anything_is_done(folder: Path):

@@ -1,4 +1,4 @@
-"""Errors of the command line, as one sentence on one line, whatever stands in it."""
+"""Errors of the command line: one sentence on one line, whatever the input contains."""
 
 from typing import Any
 
@@ -25,31 +25,36 @@ def system_error(error: OSError) -> str:
     return f"{which} ({error.strerror or error}): check its name, its permissions and whether there is room."
 
 
-def flag(argument: Any) -> str:
-    """An argument as it is typed."""
-    names = argument.lowered.name_or_flags
-    return max(names, key=len) if names else str(argument.lowered.metavar or "an argument")
-
-
 def raise_usage_error(event: Any) -> None:
-    """For `tyro._errors.on_parse_error`: one sentence instead of a box. Events that are not known here fall through to
-    tyro's own message."""
-    kind = type(event).__name__
-    if kind == "UnrecognizedArgs":
-        raise UsageError(f"Options that are not known or stand in the wrong place: {' '.join(map(str, event.tokens))}")
-    if kind == "MissingArgs":
-        missing = ", ".join(flag(one.arg) for one in event.missing_arguments)
-        unknown = (
-            f" ({' '.join(map(str, event.unrecognized_tokens))} is not known)" if event.unrecognized_tokens else ""
-        )
-        raise UsageError(f"Missing: {missing}{unknown}")
-    if kind == "InvalidChoice":
-        choices = ", ".join(event.choices)
-        raise UsageError(f"{flag(event.argument)} {event.value} is not one of its choices: choose among {choices}")
-    if kind in ("BadValue", "InstantiationFailure"):
-        argument = getattr(event, "argument", None)
-        if argument is None:
-            raise UsageError(str(event.message).rstrip("."))
-        takes = KINDS.get(str(argument.lowered.metavar), "what it takes")
-        raise UsageError(f"What is given as {flag(argument)} is not {takes}")
-    return None
+    """For tyro's hook `_errors.on_parse_error`: one sentence in place of tyro's box. The hook and its events are still
+    private; an event that has changed is described in general terms."""
+    try:
+        text = describe(event)
+    except AttributeError:
+        text = "These arguments are not understood"
+    raise UsageError(text)
+
+
+def describe(event: Any) -> str:
+    """What is wrong with the arguments."""
+    match type(event).__name__:
+        case "UnrecognizedArgs":
+            return f"This command does not take {' '.join(event.tokens)}"
+        case "MissingArgs":
+            names = " and ".join(argument_name(one.arg) for one in event.missing_arguments)
+            unknown = f", and it does not take {' '.join(event.unrecognized_tokens)}"
+            return f"This command needs {names}{unknown if event.unrecognized_tokens else ''}"
+        case "InvalidChoice":
+            choices = ", ".join(sorted(choice for choice in event.choices if choice != "None"))
+            return f"{argument_name(event.argument)} is {event.value!r}, not one of {choices}"
+        case "BadValue" | "InstantiationFailure":
+            kind = str(event.argument.lowered.metavar).removeprefix("{None}|")
+            return f"{argument_name(event.argument)} takes {KINDS.get(kind, 'a value')}"
+        case _:
+            return "These arguments are not understood"
+
+
+def argument_name(argument: Any) -> str:
+    """An option as it is typed, or a positional argument in capitals, as in its help."""
+    name = max(argument.lowered.name_or_flags, key=len)
+    return name if name.startswith("-") else name.rpartition(".")[2].upper()

@@ -44,7 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 
 def one_sentence_errors() -> AbstractContextManager[None]:
-    """tyro's hook for parse errors is private so far; where a version lacks it, tyro's own message will do."""
+    """tyro's hook for parse errors; a version without it prints its own message and exits with code 2, too."""
     try:
         from tyro._errors import on_parse_error
     except ImportError:
@@ -59,7 +59,7 @@ def parse(arguments: list[str]) -> Callable[[], None]:
         return wraps(command)(lambda *given, **named: partial(command, *given, **named))
 
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        raise UsageError(f"No command is called {arguments[0][:40]!r}, but {', '.join(COMMANDS)} are")
+        raise UsageError(f"No command is called {arguments[0][:40]!r}; there are {', '.join(COMMANDS)}")
     commands = {**COMMANDS, "train": train_with_preset(arguments)} if arguments[:1] == ["train"] else COMMANDS
     try:
         with one_sentence_errors():

@@ -3,17 +3,14 @@
 import sys
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from implicature.cli.devices import use_all_cores
+from implicature.cli.devices import use_all_cores, use_recorded_devices
 from implicature.training.config import PRESETS, Config, preset_config
-
-if TYPE_CHECKING:
-    pass
 
 
 def train(
@@ -35,11 +32,15 @@ def train(
         resume: Go on with a run that was stopped, and end as if it had not been.
         quiet: No progress bar.
     """
+    if resume is not None:
+        use_recorded_devices(resume)
     use_all_cores()
+    from implicature.cli.progress_bar import train_with_bar
     from implicature.files import check_folder
     from implicature.training.run import new_run_folder, open_run, start_run
 
     if resume is not None:
+        check_resume(config, preset, out)
         run = open_run(resume)
     else:
         folder = out or new_run_folder(config)
@@ -56,14 +57,24 @@ def train(
     print_summary(run)
 
 
+def check_resume(config: Config, preset: str | None, out: Path | None) -> None:
+    """Raise an error for an option that a resumed run would ignore, since it has its own config and folder."""
+    given = {"preset": preset, "out": out, **config.flat()}
+    defaults = {"preset": None, "out": None, **Config().flat()}
+    if changed := [name for name, value in given.items() if value != defaults[name]]:
+        option = changed[0].replace("_", "-")
+        raise ValueError(f"--{option} has no effect with --resume, which keeps to the run's config: leave out one.")
+
+
 def value_of(option: str, arguments: list[str]) -> str | None:
-    """What an option is given as, before the arguments are parsed."""
-    for i, argument in enumerate(arguments):
-        if argument == option and i + 1 < len(arguments):
-            return arguments[i + 1]
-        if argument.startswith(f"{option}="):
-            return argument.partition("=")[2]
-    return None
+    """The value of an option before all arguments are parsed; the last counts."""
+    value = None
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+        if argument == option:
+            value = following
+        elif argument.startswith(f"{option}="):
+            value = argument.partition("=")[2]
+    return value
 
 
 def train_with_preset(arguments: list[str]) -> Callable[..., None]:
@@ -73,46 +84,10 @@ def train_with_preset(arguments: list[str]) -> Callable[..., None]:
         return train
 
     @wraps(train)
-    def command(*given: object, **named: object) -> None:
-        train(*given, **named)  # type: ignore[arg-type]
+    def command(*given: Any, **named: Any) -> None:
+        train(*given, **named)
 
-    plain = signature(train)
-    config = plain.parameters["config"].replace(default=preset_config(preset, method))
-    setattr(command, "__signature__", plain.replace(parameters=[config, *list(plain.parameters.values())[1:]]))  # noqa: B010
+    config, *others = signature(train).parameters.values()
+    config = config.replace(default=preset_config(preset, method))
+    setattr(command, "__signature__", Signature([config, *others]))  # noqa: B010
     return command
-
-
-def train_with_bar(run, quiet: bool) -> None:
-    """Train with a bar that shows the stage, the reward and the accuracy on validation games. Warnings are shown even
-    quietly; what holds a path or a name is printed as it is, neither as rich's markup nor folded."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from implicature.training.stages import phase_name
-
-    console = Console(stderr=True)
-
-    def say(sentence: str) -> None:
-        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )  # fmt: skip
-    if not quiet:
-        say(f"Training in {run.folder}")
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
-        task = bar.add_task("compiling …", total=run.total_iterations)
-        for progress in run.train(say):
-            stage = phase_name(run.config, progress.stage.phase)
-            means = {name: sum(values) / len(values) for name, values in progress.metrics.items()}
-            shown = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in means.items())
-            description = f"{stage}, {progress.stage.agent}:  {shown}"
-            bar.update(task, completed=run.iterations_done(progress), description=description)

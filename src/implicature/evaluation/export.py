@@ -10,7 +10,6 @@ symbol 0 ends a message and counts in its length, so our message m is m + 1 ther
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import save
@@ -23,6 +22,8 @@ from implicature.spaces import Space
 
 Dialogues = list[Transcripts]
 """Of each pair."""
+Columns = dict[str, list[str | int | float]]
+"""By name, all of the same length."""
 
 
 def transcribe_matchup(matchup: Matchup) -> Dialogues:
@@ -33,13 +34,13 @@ def transcribe_matchup(matchup: Matchup) -> Dialogues:
         ]
 
 
-def tidy_columns(each: Dialogues, space: Space) -> dict[str, list[Any]]:
+def tidy_columns(each: Dialogues, space: Space) -> Columns:
     """Columns, a row for each round that was played."""
     parts = [pair_columns(pair, transcripts, space) for pair, transcripts in enumerate(each)]
     return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
 
-def pair_columns(pair: int, transcripts: Transcripts, space: Space) -> dict[str, list[Any]]:
+def pair_columns(pair: int, transcripts: Transcripts, space: Space) -> Columns:
     game, number = np.nonzero(transcripts.active)
     labels = np.array([*(space.label(i) for i in range(space.instances)), "wait"], dtype=object)
     words = np.array(space.attributes, dtype=object)

@@ -30,12 +30,15 @@ from implicature.games.rules import Rules
 from implicature.games.sampling import Game, check_n_games
 from implicature.nn.image_encoder import ImageEncoder
 from implicature.spaces import Space
+from implicature.training.checks import flag
 from implicature.training.config import Config
 from implicature.training.run import Run
 from implicature.training.task import Task, make_task
 
 MAX_RTD_CANDIDATES = 12
 """The recursive teaching dimension is tabulated up to here."""
+GAME_FLAGS = ("game", "space", "rounds", "message_cost")
+"""Which game is played where no run says so."""
 Agent = tuple[AbstractTeacher | AbstractStudent, ImageEncoder | None]
 
 
@@ -130,13 +133,23 @@ def load_agents(
     return [(agent, None)]
 
 
+def check_ignored(asked: MatchupArgs, with_run: bool) -> None:
+    """Raise an error for an option that has no effect, since a run has its own game, and only a run has phases."""
+    defaults = MatchupArgs()
+    for name in GAME_FLAGS if with_run else ("phase",):
+        if getattr(asked, name) != getattr(defaults, name):
+            because = "with a run, which plays its own game" if with_run else "without a run: only a run has phases"
+            raise ValueError(f"{flag(name)} has no effect {because}. Leave it out.")
+
+
 def load_matchup(teacher: Player, student: Player, asked: MatchupArgs) -> Matchup:
     """Any two players, and the test games that are asked for."""
     check_n_games(asked.games)
     opened: dict[Path, Run] = {}
     specs = load_player(teacher, opened), load_player(student, opened)
     runs = {spec.run.folder: spec.run for spec in specs if spec.run is not None}
-    game = {name: getattr(asked, name) for name in ("game", "space", "candidates", "rounds", "message_cost")}
+    check_ignored(asked, bool(runs))
+    game = {name: getattr(asked, name) for name in (*GAME_FLAGS, "candidates")}
     task = shared_task(runs) if runs else make_task(Config.of(**game, train_games=1))
     games = held_out_games(task, asked.games, asked.seed, asked.candidates, novel=asked.novel)
     rules = Rules(games.candidates.shape[1], task.rules.rounds, task.rules.message_cost)
