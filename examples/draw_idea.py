@@ -13,6 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, Ellipse, FancyBboxPatch, Polygon
 
 import implicature
@@ -25,9 +26,11 @@ SIDE, BAR = 1.5, 1.05
 """The side of an object's card, and the height of a bar of 100 %."""
 
 
-def shade(ax: Axes, patch: Circle | Polygon, colour: str, light: np.ndarray, extent: tuple[float, ...]) -> None:
+def shade(
+    ax: Axes, patch: Circle | Polygon, colour: str, light: np.ndarray, extent: tuple[float, float, float, float]
+) -> None:
     """Fill a patch with a colour that gets lighter where `light` is 1."""
-    base = np.array(matplotlib.colors.to_rgb(colour))
+    base = np.array(to_rgb(colour))
     pixels = base + (1 - base) * 0.75 * np.clip(light, 0, 1)[..., None] - 0.3 * base * np.clip(-light, 0, 1)[..., None]
     ax.add_patch(patch)
     patch.set(facecolor="none", edgecolor="none")

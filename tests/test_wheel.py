@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
 from commands import ROOT
 
 COMMAND = "python3 -m venv .venv && .venv/bin/pip install -q -c constraints.txt . && .venv/bin/implicature train"
@@ -21,6 +22,7 @@ def test_readme_and_the_first_page_begin_with_the_same_command():
         assert f"```sh\n{COMMAND}\n```" in (ROOT / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_wheel_has_images_page_pair_results_and_types_and_no_tests(wheel: Path):
     held = set(ZipFile(wheel).namelist())
     there = {
@@ -42,6 +44,7 @@ def test_the_wheel_has_images_page_pair_results_and_types_and_no_tests(wheel: Pa
     assert any(name.endswith("licenses/LICENSE") for name in held)
 
 
+@pytest.mark.slow
 def test_installed_from_the_wheel_it_trains_in_another_folder(wheel: Path, tiny: list[str], tmp_path: Path):
     target = tmp_path / "installed"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(target)]

@@ -19,6 +19,7 @@ from loopback import LOOPBACK, PATIENCE, started_with
 from implicature.experiments.results import read_results
 
 pytest.importorskip("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 NODE = "--num-cpus 1 --object-store-memory 80000000 --node-ip-address 127.0.0.1"
 SHORTER = {
     "ray start": f"ray start {NODE}",

@@ -4,9 +4,11 @@ import re
 import subprocess
 import sys
 
+import pytest
 from commands import ROOT, blocks
 
 
+@pytest.mark.slow
 def test_independent_learners_play_from_random_initialisation():
     (block,) = [block for block in blocks(ROOT / "docs" / "environments.md") if block.by and block.language == "sh"]
     install, run = block.lines

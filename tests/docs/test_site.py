@@ -24,6 +24,8 @@ from commands import PAGES, ROOT, blocks, inline_commands
 
 from implicature.cli.main import COMMANDS, main
 
+pytestmark = pytest.mark.slow
+
 DECISION = {
     "settings": {"game": "three-objects"},
     "answer": 0,
