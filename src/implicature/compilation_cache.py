@@ -62,7 +62,7 @@ def replace_unreadable(folder: Path) -> None:
     warning, delete the entry: JAX then writes it anew."""
     show = warnings.showwarning
 
-    def show_or_delete(message, category, filename, lineno, file=None, line=None):  # noqa: ANN001, ANN202
+    def show_or_delete(message, category, filename, lineno, file=None, line=None):
         if found := UNREADABLE.search(str(message)):
             for entry in folder.glob(f"{found[1]}-*"):
                 with suppress(OSError):

@@ -1,8 +1,18 @@
 """CPU cores as JAX devices."""
 
 import os
+from pathlib import Path
 
 MAX_DEVICES = 4
+
+
+def use_recorded_devices(run: Path) -> None:
+    """As many devices as a run was started with: its results depend on their number."""
+    from implicature.training.environment import recorded_environment
+
+    recorded = recorded_environment(run)
+    if recorded.get("platform") == "cpu" and isinstance(recorded.get("devices"), int):
+        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(max(1, min(64, recorded["devices"]))))
 
 
 def use_all_cores() -> None:

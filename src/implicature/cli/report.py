@@ -24,7 +24,7 @@ def report(
         results: The folder that `implicature reproduce` wrote results to.
         smoke: Show the results of `reproduce --smoke`.
     """
-    from implicature.experiments.registry import Folders
+    from implicature.experiments.registry import EXPERIMENTS, Folders
     from implicature.files import check_file
     from implicature.report import markdown_report, write_docs, write_page, write_readme
 
@@ -33,6 +33,8 @@ def report(
     if results.exists() and not results.is_dir():
         raise ValueError(f"{results} is a file, but results are in a folder: name it with --results.")
     folders = Folders(results, Path("runs"), smoke)
+    if not any(folders.results_file(name).exists() for name in EXPERIMENTS):
+        raise ValueError(f"There is nothing to report in {results}: `implicature reproduce all` makes results.")
     if markdown:
         print(markdown_report(folders))
         return

@@ -1,5 +1,6 @@
 """Weights on disk: safetensors, written atomically, checked when read. Loading executes nothing."""
 
+import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -38,7 +39,16 @@ def save_tree(path: Path, tree: PyTree, notes: Mapping[str, str]) -> None:
     arrays = {name: np.asarray(leaf) for name, leaf in _arrays(tree).items()}
     metadata = {**notes, "format": FORMAT, "checksum": _checksum(arrays, notes)}
     # Not ascontiguousarray, which would turn a scalar into a vector.
-    write_atomic(path, save({name: np.asarray(leaf, order="C") for name, leaf in arrays.items()}, metadata))
+    content = save({name: np.asarray(leaf, order="C") for name, leaf in arrays.items()}, metadata)
+    write_atomic(path, sort_header(content))
+
+
+def sort_header(content: bytes) -> bytes:
+    """safetensors writes metadata in random order; sorted, equal runs have equal files."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8 : 8 + size]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[8 + size :]
 
 
 @contextmanager
@@ -59,6 +69,14 @@ def read_notes(path: Path) -> dict[str, str]:
     if notes.get("format") not in (FORMAT, *OLD_FORMATS):
         raise ValueError(f"{path} was not written by implicature.")
     return notes
+
+
+def is_old(path: Path) -> bool:
+    """Whether an earlier version wrote the file."""
+    try:
+        return read_notes(path)["format"] in OLD_FORMATS
+    except ValueError:
+        return False
 
 
 def load_tree(path: Path, like: PyTree, upgrade: Callable[[str], str] | None = None) -> PyTree:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from implicature.games.rules import Rules
 from implicature.spaces import Space
 from implicature.training.config import GROUPS, Config, Range
+from implicature.training.resolve import resolve
 
 MAX_CELLS = 200_000_000
 """Numbers in the largest array of an iteration: almost a gigabyte."""
@@ -39,7 +40,12 @@ def check_value(name: str, value: Any) -> None:
     check_type(name, value, plain)
     if bounds is not None and not bounds.contains(value):
         start = "above" if bounds.low_excluded else "from"
-        raise ValueError(f"{flag(name)} is {value:,}: give a number {start} {bounds.low:,g} to {bounds.high:,g}.")
+        low, high = format_bound(bounds.low), format_bound(bounds.high)
+        raise ValueError(f"{flag(name)} is {value:,}: give a number {start} {low} to {high}.")
+
+
+def format_bound(bound: int | float) -> str:
+    return f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
 
 
 def check_type(name: str, value: Any, kind: Any) -> None:
@@ -76,12 +82,17 @@ IGNORED: list[tuple[Callable[[Config], bool], tuple[str, ...], str]] = [
 """When which settings have no effect."""
 
 
-def check_ignored(config: Config) -> None:
+def check_ignored(config: Config, space: Space, candidates: int) -> None:
     """Raise an error for a setting that was changed and has no effect with the others."""
     values, defaults = config.flat(), Config().flat()
     for when, names, because in IGNORED:
+        if not when(config):
+            continue
+        # A resolved config has these values without anybody having asked for them.
+        unset = config.replace(**{name: defaults[name] for name in names})
+        resolved = resolve(unset, space, candidates).flat()
         for name in names:
-            if values[name] not in (defaults[name], None) and when(config):
+            if values[name] not in (defaults[name], resolved[name]):
                 raise ValueError(f"{flag(name)} has no effect with {because}: leave out one of them.")
 
 

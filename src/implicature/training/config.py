@@ -15,13 +15,13 @@ class Range(NamedTuple):
     high: float
     low_excluded: bool = False
 
-    def contains(self, value: float) -> bool:
+    def contains(self, value: Any) -> bool:
         return self.low <= value <= self.high and not (self.low_excluded and value == self.low)
 
 
 Count = Annotated[int, Range(1, 10**9)]
 Seed = Annotated[int, Range(0, 2**31 - 1_001)]
-Weight = Annotated[float, Range(0, 1e6)]
+Weight = Annotated[float, Range(0, 1e4)]
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class MethodConfig:
     """Discount of later rewards (authors' code: 0.6; the return itself is not discounted) (F-12)."""
     obverter_weight: Weight = 1.0
     """λ, the weight of the obverter loss."""
-    calibration_alpha: Weight | None = None
+    calibration_alpha: Annotated[float, Range(0, 10)] | None = None
     """α: the student's optimal belief is the posterior to the power 1/α; with 0 (REINFORCE as written) it is
     deterministic. By default 1 in a grounded pair, else 0 (F-18)."""
     credit: Literal["expected", "sampled"] = "expected"

@@ -17,6 +17,7 @@ from implicature.training.sharding import mean_over_shards
 Metrics = dict[str, Float[Array, ""]]
 Step = Callable[[Key[Array, ""], PyTree], tuple[PyTree, Metrics]]
 FINAL_RATE = 0.02
+"""The learning rate at the start of the warm-up and at the end, as a fraction of the peak."""
 
 
 class Learner(eqx.Module):
@@ -56,3 +57,16 @@ def apply_gradients(
     adam = optimiser(config, iterations, learning_rate or config.learning_rate)
     updates, state = adam.update(mean_over_shards(gradient), learner.adam, weights)
     return Learner(eqx.apply_updates(learner.model, updates), state, learner.iteration + 1)
+
+
+def repeat_step(
+    step: Step, key: Key[Array, ""], state: PyTree, start: Int[Array, ""], iterations: int
+) -> tuple[PyTree, Metrics]:
+    """Some iterations of a step, and the means of its metrics. Keys depend on the iteration alone, so that results do
+    not depend on chunks."""
+
+    def body(state: PyTree, i: Array) -> tuple[PyTree, Metrics]:
+        return step(jax.random.fold_in(key, i), state)
+
+    state, metrics = jax.lax.scan(body, state, start + jnp.arange(iterations))
+    return state, jax.tree.map(jnp.mean, metrics)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from jaxtyping import PyTree
 
 from implicature import __version__
 from implicature.agents.contracts import Pair
-from implicature.files import read_text, write_atomic
+from implicature.files import exclusive_lock, read_text, write_atomic
 from implicature.training.algorithm1 import Progress, algorithm1
-from implicature.training.checkpoint import load_tree, read_notes, save_tree
+from implicature.training.checkpoint import is_old, load_tree, read_notes, save_tree
 from implicature.training.checks import HINTS, check_config, check_ignored, check_value, parts
-from implicature.training.config import GROUPS, Config
+from implicature.training.config import GROUP_OF, Config
+from implicature.training.environment import environment
+from implicature.training.identity import RunIdentity
 from implicature.training.metrics import MetricsFile, Position
 from implicature.training.pairs import NEW_PAIR
 from implicature.training.seeds import init_states, over_seeds
@@ -41,6 +44,7 @@ from implicature.training.upgrade import FORMAT, upgrade_config, upgrade_weight_
 
 FILES = ("metrics.csv", "events", "*.safetensors")
 """What a run writes into its folder, beside its config."""
+LOCK = ".lock"
 MAX_CONFIG_BYTES = 100_000
 
 
@@ -54,6 +58,7 @@ class Run:
         seed, seeds = config.optimiser.seed, config.optimiser.seeds
         self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(seed + jnp.arange(seeds))
         self.stages = stages(config)
+        self.identity = RunIdentity(config, task.space)
         new_pair, data = NEW_PAIR[config.method.method], task.data
         messages = data.lexicon.shape[1]
         start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, data.observations, messages))
@@ -91,6 +96,13 @@ class Run:
                 return
             except ValueError as error:
                 warn(f"{error} Training its last part again.")
+        busy = f"{self.folder} is being trained by another process: wait until it ends, or stop it."
+        with exclusive_lock(self.folder / LOCK, busy):
+            yield from self._train(warn)
+
+    def _train(self, warn: Callable[[str], None]) -> Iterator[Progress]:
+        for difference in self.identity.environment_differences(self.folder):
+            warn(f"{difference} Training goes on, but not bit-identically.")
         stage_index, iteration, pairs, states = self._restore(warn)
         self.metrics.truncate(stage_index, iteration)
         started = time.monotonic() - self.metrics.seconds()
@@ -100,6 +112,7 @@ class Run:
         for progress in algorithm1(
             self.task, self.keys, pairs, stage_index=stage_index, iteration=iteration, states=states
         ):
+            check_finite(progress, self.folder)
             self._record(progress, events, time.monotonic() - started)
             self._save(progress)
             self.pairs = progress.pairs
@@ -130,19 +143,22 @@ class Run:
         if index < len(self.stages):
             if self.checkpoint.exists():
                 self.checkpoint.replace(self.folder / "previous.safetensors")
-            notes = {"stage": str(index), "iteration": str(iteration)}
+            notes = {"stage": str(index), "iteration": str(iteration), **self.identity.notes()}
             save_tree(self.checkpoint, (progress.pairs, progress.states), notes)
 
     def _save_phase(self, phase: int, pairs: Pair) -> None:
-        save_tree(self.phase_file(phase), pairs, {"phase": str(phase), "version": __version__})
+        save_tree(self.phase_file(phase), pairs, {"phase": str(phase), **self.identity.notes()})
 
     def _restore(self, warn: Callable[[str], None]) -> tuple[int, int, Pair, PyTree]:
         """The newest whole checkpoint; the start where there is none."""
         for path in (self.checkpoint, self.folder / "previous.safetensors"):
             if not path.exists():
                 continue
+            if is_old(path):
+                raise ValueError(f"{path} is of an earlier version: finish this run with that one, or train another.")
             try:
                 notes = read_notes(path)
+                self.identity.check(path, notes)
                 index, iteration = int(notes["stage"]), int(notes["iteration"])
                 if index < 0 or not 0 <= iteration < self.stages[index].iterations:
                     raise ValueError(f"{path} is at a stage that this run does not have.")
@@ -156,6 +172,10 @@ class Run:
     def pairs_after(self, phase: int) -> Pair:
         """The pairs as they were after a phase, one along each leading index."""
         path = self.phase_file(phase)
+        notes = read_notes(path)
+        self.identity.check(path, notes)
+        if notes.get("phase", str(phase)) != str(phase):
+            raise ValueError(f"{path} holds the pairs after phase {notes['phase']}: it was renamed.")
         pairs = load_tree(path, self.pairs, upgrade_weight_name)
         weights = jax.tree.leaves(eqx.filter(pairs, eqx.is_inexact_array))
         if not all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in weights):
@@ -166,6 +186,17 @@ class Run:
         """Teacher and student after a phase, by default the last."""
         pairs = self.pairs_after(self.config.optimiser.phases if phase is None else phase)
         return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, pairs)
+
+
+def check_finite(progress: Progress, folder: Path) -> None:
+    """Stop training where a loss is not finite, before anything is saved."""
+    for name, values in progress.metrics.items():
+        if not all(isfinite(value) for value in values):
+            stage = f"phase {progress.stage.phase}, {progress.stage.agent}, iteration {progress.iteration}"
+            raise ValueError(
+                f"Training diverged ({stage}: {name.replace('_', ' ')} is not finite). {folder} keeps the last finite "
+                "checkpoint; start another run with a smaller --learning-rate or smaller weights."
+            )
 
 
 def new_run_folder(config: Config) -> Path:
@@ -189,11 +220,14 @@ def start_run(folder: Path, config: Config) -> Run:
         raise ValueError(
             f"{folder} has a {existing[0].name} already, which a run would overwrite: choose another --out."
         )
-    check_ignored(config)
-    run = Run(folder, make_task(config))
+    task = make_task(config)
+    check_ignored(config, task.space, task.rules.candidates)
+    run = Run(folder, task)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        content = {"format": FORMAT, "version": __version__, "config": asdict(run.config)}
+        content = {
+            "format": FORMAT, "version": __version__, "config": asdict(run.config), "environment": environment(),
+        }  # fmt: skip
         write_atomic(folder / "config.json", json.dumps(content, indent=2).encode())
     except OSError as error:
         raise ValueError(f"{folder} cannot be made into a folder ({error.strerror}): choose another --out.") from None
@@ -222,14 +256,12 @@ def read_config(folder: Path) -> Config:
     try:
         content = json.loads(read_text(path, MAX_CONFIG_BYTES))
         values: dict[str, Any] = content["config"]
-        if content.get("format", 1) == FORMAT:
-            values = {name: value for group in values.values() for name, value in group.items()}
-        else:
-            values = upgrade_config(values)
+        if (found := content.get("format", 1)) not in (1, FORMAT):
+            raise ValueError(f"Format {found} is not known.")
+        values = flatten(values) if found == FORMAT else upgrade_config(values)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError(f"{path} cannot be read as the config of a run.") from None
-    known = {name for kind in GROUPS.values() for name in kind.__dataclass_fields__}
-    if unknown := sorted(map(str, values.keys() - known)):
+    if unknown := sorted(values.keys() - GROUP_OF.keys()):
         raise ValueError(f"{path} has settings that this version does not know: {', '.join(unknown)[:200]}.")
     try:
         for name, value in values.items():
@@ -239,6 +271,15 @@ def read_config(folder: Path) -> Config:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return config
+
+
+def flatten(groups: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Settings by their flat names; one in a group where it does not belong keeps the group in its name."""
+    return {
+        name if GROUP_OF.get(name) == group else f"{group}.{name}": value
+        for group, settings in groups.items()
+        for name, value in settings.items()
+    }
 
 
 def as_declared(name: str, value: Any) -> Any:

@@ -17,7 +17,7 @@ from implicature.games.sampling import Game
 from implicature.nn import games_last
 from implicature.nn.image_encoder import Observations
 from implicature.training.config import Config
-from implicature.training.optimiser import Metrics, Step
+from implicature.training.optimiser import Metrics, Step, repeat_step
 from implicature.training.sharding import (
     COMPILER_OPTIONS,
     fold_in_shard,
@@ -99,25 +99,20 @@ def scan_steps(
     start: Int[Array, ""],
     iterations: int,
 ) -> tuple[PyTree, dict[str, Float[Array, " seeds"]]]:
-    """Some iterations of a stage for every pair, each batch divided among the devices. Keys depend on the iteration
-    alone, so that results do not depend on chunks."""
+    """Some iterations of a stage for every pair, each batch divided among the devices."""
     config = setup.config
     batch = config.optimiser.candidate_sets
     shard_config = config.replace(candidate_sets=batch // n_shards(batch))
 
     def one_shard(
         states: PyTree, data: GameData, keys: Array, pairs: Pair, features: FeatureTable, start: Array
-    ) -> tuple[PyTree, Metrics]:
+    ) -> tuple[PyTree, dict[str, Float[Array, " seeds"]]]:
         here = replace(setup, config=shard_config, data=data)
 
         def one_pair(key: Array, pair: Pair, features: FeatureTable, state: PyTree) -> tuple[PyTree, Metrics]:
-            step, shard_key = make_step(stage, here, pair, features), fold_in_shard(key)
-
-            def body(state: PyTree, i: Array) -> tuple[PyTree, Metrics]:
-                return step(jax.random.fold_in(shard_key, i), state)
-
-            state, metrics = jax.lax.scan(body, state, start + jnp.arange(iterations))
-            return state, mean_over_shards(jax.tree.map(jnp.mean, metrics))
+            step = make_step(stage, here, pair, features)
+            state, metrics = repeat_step(step, fold_in_shard(key), state, start, iterations)
+            return state, mean_over_shards(metrics)
 
         return over_seeds(one_pair)(keys, pairs, features, states)
 
