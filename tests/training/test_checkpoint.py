@@ -1,4 +1,4 @@
-"""Weights on disk: what was kept comes back, and what is not whole or not ours is refused in one sentence."""
+"""Weights on disk: what was saved is loaded, and what is not whole or not ours is refused in one sentence."""
 
 import os
 import pickle
@@ -14,17 +14,19 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from implicature.agents.contracts import Pair
 from implicature.files import write_atomic
-from implicature.training.algorithm1 import Pair, new_pair
 from implicature.training.checkpoint import load_tree, read_notes, save_tree
 from implicature.training.config import Config
+from implicature.training.pairs import new_pragmatic_pair
 
 
 def pair(seed: int, width: int = 2) -> Pair:
-    return new_pair(jax.random.key(seed), Config(width=width, depth=1), jnp.eye(3), 3)
+    config = Config.of(width=width, q_hidden=4, layers=1, freeze_semantics=True, beta=20.0)
+    return new_pragmatic_pair(jax.random.key(seed), config, jnp.eye(3), 3)
 
 
-MINE, OTHER, WIDER = pair(0), pair(1), pair(0, width=3)
+SAVED, OTHER, WIDER = pair(0), pair(1), pair(0, width=3)
 NOTES = {"stage": "3", "iteration": "250"}
 
 
@@ -34,33 +36,33 @@ def same(one: Pair, other: Pair) -> bool:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def saved(tmp_path: Path) -> Path:
     path = tmp_path / "pair.safetensors"
-    save_tree(path, MINE, NOTES)
+    save_tree(path, SAVED, NOTES)
     return path
 
 
 def sentence(path: Path) -> str:
-    """What loading says where it refuses."""
+    """The error of one sentence with which a file is refused."""
     with pytest.raises(ValueError) as refused:  # noqa: PT011
-        load_tree(path, MINE)
-    said = str(refused.value)
-    assert str(path) in said
-    assert said.endswith(".")
-    assert "\n" not in said
-    return said
+        load_tree(path, SAVED)
+    message = str(refused.value)
+    assert str(path) in message
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
 
 
-def test_what_was_kept_comes_back(kept: Path):
-    loaded = load_tree(kept, OTHER)
-    assert same(loaded, MINE)
+def test_what_was_saved_is_loaded(saved: Path):
+    loaded = load_tree(saved, OTHER)
+    assert same(loaded, SAVED)
     assert not same(loaded, OTHER)
-    # Numbers alone, whole numbers and what is no array come back, too.
-    assert eqx.tree_equal(loaded, MINE)
-    assert {name: read_notes(kept)[name] for name in NOTES} == NOTES
+    # Static fields come from the tree that it is loaded into.
+    assert eqx.tree_equal(loaded, SAVED)
+    assert {name: read_notes(saved)[name] for name in NOTES} == NOTES
 
 
-def test_every_shape_and_kind_of_number_comes_back(tmp_path: Path):
+def test_every_shape_and_type_is_loaded(tmp_path: Path):
     tree = {
         "one": jnp.asarray(3),
         "none": jnp.zeros((0, 2)),
@@ -72,33 +74,33 @@ def test_every_shape_and_kind_of_number_comes_back(tmp_path: Path):
     assert eqx.tree_equal(loaded, tree)
 
 
-def test_a_file_cut_anywhere_is_refused(kept: Path):
-    whole = kept.read_bytes()
+def test_a_file_cut_anywhere_is_refused(saved: Path):
+    whole = saved.read_bytes()
     for length in (0, 1, 8, 9, 100, len(whole) // 2, len(whole) - 1):
-        kept.write_bytes(whole[:length])
-        assert "is not a whole checkpoint" in sentence(kept)
-    kept.write_bytes(whole + b"\0")
-    assert "is not a whole checkpoint" in sentence(kept)
+        saved.write_bytes(whole[:length])
+        assert "is not a whole checkpoint" in sentence(saved)
+    saved.write_bytes(whole + b"\0")
+    assert "is not a whole checkpoint" in sentence(saved)
 
 
-def test_one_bit_changed_anywhere_is_refused(kept: Path):
-    # The first eight bytes tell the header's length; notes and the names of arrays follow, then the data.
-    whole = kept.read_bytes()
+def test_one_bit_changed_anywhere_is_refused(saved: Path):
+    # The first eight bytes are the header's length; notes and the names of arrays follow, then the data.
+    whole = saved.read_bytes()
     header = int.from_bytes(whole[:8], "little") + 8
     for place in [*range(0, header, 13), *range(header, len(whole), 97), len(whole) - 1]:
         changed = bytearray(whole)
         changed[place] ^= 1 << place % 8
-        kept.write_bytes(bytes(changed))
-        sentence(kept)
+        saved.write_bytes(bytes(changed))
+        sentence(saved)
     middle = bytearray(whole)
     middle[(header + len(whole)) // 2] ^= 1
-    kept.write_bytes(bytes(middle))
-    assert "is damaged: its checksum does not fit its content." in sentence(kept)
+    saved.write_bytes(bytes(middle))
+    assert "is damaged: its checksum does not match its content." in sentence(saved)
 
 
-def test_a_changed_note_is_refused_though_the_weights_are_whole(kept: Path):
-    kept.write_bytes(kept.read_bytes().replace(b'"250"', b'"350"'))
-    assert "is damaged" in sentence(kept)
+def test_a_changed_note_is_refused_though_the_weights_are_whole(saved: Path):
+    saved.write_bytes(saved.read_bytes().replace(b'"250"', b'"350"'))
+    assert "is damaged" in sentence(saved)
 
 
 def foreign(path: Path) -> None:
@@ -115,10 +117,10 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("make", "said"), FOREIGN.values(), ids=FOREIGN)
-def test_what_is_not_ours_is_refused(make: Callable[[Path], object], said: str, tmp_path: Path):
+@pytest.mark.parametrize(("make", "message"), FOREIGN.values(), ids=FOREIGN)
+def test_what_is_not_ours_is_refused(make: Callable[[Path], object], message: str, tmp_path: Path):
     make(tmp_path / "pair.safetensors")
-    assert said in sentence(tmp_path / "pair.safetensors")
+    assert message in sentence(tmp_path / "pair.safetensors")
 
 
 def test_loading_a_pickle_executes_nothing(tmp_path: Path):
@@ -131,31 +133,31 @@ def test_loading_a_pickle_executes_nothing(tmp_path: Path):
     assert not (tmp_path / "harm").exists()
 
 
-def test_agents_of_another_build_are_refused(tmp_path: Path):
+def test_agents_of_another_structure_are_refused(tmp_path: Path):
     save_tree(tmp_path / "pair.safetensors", WIDER, NOTES)
-    assert "holds agents of another build than this run's." in sentence(tmp_path / "pair.safetensors")
+    assert "holds agents of another structure than this run's." in sentence(tmp_path / "pair.safetensors")
 
 
-def test_the_old_file_survives_a_crash_while_the_new_one_is_written(kept: Path):
+def test_the_old_file_survives_a_crash_while_the_new_one_is_written(saved: Path):
     # A real crash: the process is killed by the kernel in the middle of writing, at a file size it may not exceed.
     crash = """
 import resource, sys
 from pathlib import Path
-from implicature.training.checkpoint import write_whole
+from implicature.files import write_atomic
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-write_whole(Path(sys.argv[1]), bytes(100_000))
+write_atomic(Path(sys.argv[1]), bytes(100_000))
 """
-    died = subprocess.run([sys.executable, "-c", crash, str(kept)], capture_output=True, check=False)
+    died = subprocess.run([sys.executable, "-c", crash, str(saved)], capture_output=True, check=False)
     assert died.returncode < 0
-    left = [path for path in kept.parent.iterdir() if path != kept]
+    left = [path for path in saved.parent.iterdir() if path != saved]
     assert [path.stat().st_size for path in left] == [1000]
-    assert same(load_tree(kept, OTHER), MINE)
-    # What is left behind is in nobody's way.
-    save_tree(kept, OTHER, NOTES)
-    assert same(load_tree(kept, MINE), OTHER)
-    assert list(kept.parent.iterdir()) == [kept]
+    assert same(load_tree(saved, OTHER), SAVED)
+    # What is left behind does no harm.
+    save_tree(saved, OTHER, NOTES)
+    assert same(load_tree(saved, SAVED), OTHER)
+    assert list(saved.parent.iterdir()) == [saved]
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path):

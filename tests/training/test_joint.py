@@ -2,7 +2,6 @@
 
 import csv
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,145 +12,158 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from implicature.agents.rollout import Views, by_chance, dialogue, greedily, softly
-from implicature.agents.rsa import literal_teacher, normalised
-from implicature.agents.teacher import entropy
-from implicature.games.sampling import Rules, draw_games
-from implicature.nn.belief_nets import posterior
-from implicature.nn.image_encoder import Sights
+from implicature.agents.belief import entropy, posterior
+from implicature.agents.contracts import Pair
+from implicature.agents.lazaridou import Listener, Speaker
+from implicature.agents.perspectives import FeatureTable, perspectives
+from implicature.agents.rollout import boltzmann, categorical, rollout
+from implicature.agents.rsa import literal_teacher, normalize
+from implicature.games.context import Context
+from implicature.games.rules import Rules
+from implicature.games.sampling import Game, draw_games
+from implicature.nn import games_last
 from implicature.spaces.numbers import number_sets
-from implicature.training.algorithm1 import Pair, World, grounding_step, iterate, learner, views
-from implicature.training.config import Config
-from implicature.training.joint import above_others, joint_loss, joint_step
-from implicature.training.pretraining import Teaching, believing_loss, speaking_loss
-from implicature.training.run import PAIRS, Run, open_run, setting_of, stages, start_run
+from implicature.training.config import Config, MethodConfig
+from implicature.training.joint import joint_loss, joint_step, minus_mean_of_others
+from implicature.training.optimiser import init_learner, repeat_step
+from implicature.training.pairs import NEW_PAIR
+from implicature.training.pretraining import GroundingLoss, belief_loss, grounding_step, speaker_loss
+from implicature.training.run import Run, open_run, start_run
+from implicature.training.stages import stages
+from implicature.training.task import GameData, make_task
 
 every_method = pytest.mark.parametrize("method", ["la-2017", "la-2018"])
 
 # Three candidates, four messages, played with each target; he sees them in another order.
-SEEN = jnp.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], jnp.float32)
+TABLE = jnp.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], jnp.float32)
 ORDER = jnp.array([2, 0, 1])
 RULES = Rules(3)
-WEIGHT = 0.3
+BONUS = 0.3
+
+
+def context(features: jax.Array) -> Context:
+    return Context(features=features, lexicon=features > 0)
 
 
 def objective(pair: Pair) -> jax.Array:
     """The mean over targets of Σ_m π_A(m | o*) (π_B(o* | m) + λ H(π_B(· | m))) + λ H(π_A), with every message tried.
     The entropy bonus is each agent's own: she does not choose words for the sake of his."""
-    table = jnp.exp(pair.teacher.read(SEEN).log_likelihood)
-    his = posterior(pair.student.read(SEEN[ORDER]).log_likelihood, jnp.full(3, 1 / 3))
-    hers = jnp.zeros_like(his).at[ORDER].set(his)
-    right = jnp.sum(table * hers)
-    bonus = jnp.sum(entropy(table.T)) + jnp.sum(jax.lax.stop_gradient(table) * entropy(his))
-    return (right + WEIGHT * bonus) / 3
+    table = jnp.exp(pair.teacher.encode(context(TABLE)).log_likelihood)
+    belief = posterior(pair.student.encode(context(TABLE[ORDER])).log_likelihood, jnp.full(3, 1 / 3))
+    in_teacher_order = jnp.zeros_like(belief).at[ORDER].set(belief)
+    right = jnp.sum(table * in_teacher_order)
+    bonus = jnp.sum(entropy(table.T)) + jnp.sum(jax.lax.stop_gradient(table) * entropy(belief))
+    return (right + BONUS * bonus) / 3
 
 
-@pytest.mark.parametrize("answers", ["one", "every"])
-def test_the_joint_loss_is_on_average_the_gradient_of_the_chance_of_being_right(answers: Any):
-    pair = PAIRS["la-2017"](jax.random.key(3), Config(width=2, temperature=0.5), jnp.eye(4), 4)
-    number, config = 2_000, Config(method="la-2017", answers=answers)
-    views = Views(SEEN[:, None], SEEN[ORDER][:, None], jnp.arange(3), ORDER[:, None])
+@pytest.mark.parametrize("credit", ["sampled", "expected"])
+def test_the_joint_loss_is_on_average_the_gradient_of_the_probability_of_being_right(credit: Any):
+    config = Config.of(method="la-2017", width=8, filters=2, temperature=0.5)
+    pair = NEW_PAIR["la-2017"](jax.random.key(3), config, jnp.eye(4), 4)
+    number, method = 2_000, MethodConfig(method="la-2017", credit=credit)
+    game = Game(jnp.arange(3)[:, None], jnp.arange(3), ORDER[:, None])
+    seen = perspectives(game, FeatureTable(TABLE, TABLE), TABLE > 0)
 
     def sampled(key: jax.Array) -> Any:
         def loss(pair: Pair) -> jax.Array:
-            played = dialogue(key, pair.teacher, pair.student, views, RULES, softly(1.0), by_chance, told=True)
-            return jnp.mean(joint_loss(played, views.target, config, WEIGHT)[0])
+            played = rollout(key, pair.teacher, pair.student, seen, RULES, boltzmann(1.0), categorical)
+            return jnp.mean(joint_loss(played, seen.target, method, BONUS)[0])
 
         return jax.tree.map(lambda leaf: -leaf, eqx.filter_grad(loss)(pair))
 
     each = jax.jit(jax.vmap(sampled))(jax.random.split(jax.random.key(0), number))
     each, exact = jax.device_get((each, eqx.filter_jit(eqx.filter_grad(objective))(pair)))
-    for found, wanted in zip(jax.tree.leaves(each), jax.tree.leaves(exact), strict=True):
-        error = found.std(axis=0) / number**0.5 + 1e-6
-        assert np.all(np.abs(found.mean(axis=0) - wanted) < 5 * error)
-    # The test can tell: in each agent some component is many errors away from 0.
-    for of_one, wanted in ((each.teacher, exact.teacher), (each.student, exact.student)):
+    for estimates, wanted in zip(jax.tree.leaves(each), jax.tree.leaves(exact), strict=True):
+        error = estimates.std(axis=0) / number**0.5 + 1e-6
+        assert np.all(np.abs(estimates.mean(axis=0) - wanted) < 5 * error)
+    # The test has power: in each agent some component is many standard errors away from 0.
+    for agent, wanted in ((each.teacher, exact.teacher), (each.student, exact.student)):
         clear = [
-            np.max(np.abs(w) / (f.std(axis=0) / number**0.5 + 1e-6))
-            for f, w in zip(jax.tree.leaves(of_one), jax.tree.leaves(wanted), strict=True)
+            np.max(np.abs(w) / (e.std(axis=0) / number**0.5 + 1e-6))
+            for e, w in zip(jax.tree.leaves(agent), jax.tree.leaves(wanted), strict=True)
         ]
         assert max(clear) > 10
 
 
-def test_a_gain_is_compared_with_that_of_the_other_games():
+def test_a_return_is_compared_with_the_mean_of_the_other_games():
     # Others' means: 0.5, 1, 0.5.
-    assert np.allclose(above_others(jnp.array([1.0, 0.0, 1.0])), [0.5, -1, 0.5])
+    assert np.allclose(minus_mean_of_others(jnp.array([1.0, 0.0, 1.0])), [0.5, -1, 0.5])
 
 
 # On a small space: sets of one or two of five numbers, three candidates
 
 SPACE = number_sets(5, 2)
-TRUTH = jnp.asarray(SPACE.table)
-LITTLE = Config(width=8, batch=64, iterations=500, pretraining=500, learning_rate=0.01)
-
-
-def world() -> World:
-    games = draw_games(jax.random.key(0), 2_000, 3, SPACE.instances, "train")
-    return World(TRUTH.astype(jnp.float32), TRUTH, games)
-
-
-WORLD = world()
-SIGHTS = Sights(WORLD.looks, WORLD.looks)
-TEST = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), draw_games(jax.random.key(1), 500, 3, 15, "test"))
+LEXICON = jnp.asarray(SPACE.table)
+SMALL = Config.of(
+    width=32, filters=8, candidate_sets=64, iterations=500, pretraining_iterations=500, learning_rate=0.01
+)
+DATA = GameData(LEXICON.astype(jnp.float32), LEXICON, draw_games(jax.random.key(0), 2_000, 3, SPACE.instances, "train"))
+FEATURES = FeatureTable(DATA.observations, DATA.observations)
+TEST = games_last(draw_games(jax.random.key(1), 500, 3, SPACE.instances, "test"))
 
 
 @eqx.filter_jit
-def found(pair: Pair) -> jax.Array:
-    """The share of test games."""
-    key, shown = jax.random.key(0), views(TEST, SIGHTS)
-    return jnp.mean(dialogue(key, pair.teacher, pair.student, shown, RULES, greedily, greedily, told=False).found)
+def accuracy(pair: Pair) -> jax.Array:
+    """On test games."""
+    seen = DATA.perspectives(TEST, FEATURES)
+    return jnp.mean(rollout(jax.random.key(0), pair.teacher, pair.student, seen, RULES).success)
 
 
-def together(pair: Pair, config: Config) -> Pair:
-    """The pair after it has learned together."""
-
+def train_together(pair: Pair, config: Config) -> Pair:
     @eqx.filter_jit
-    def learned(pair: Pair) -> Pair:
-        state = learner(pair, config, config.iterations)
-        step = joint_step(config, WORLD, RULES, SIGHTS)
-        return iterate(step, jax.random.key(1), state, jnp.asarray(0), config.iterations)[0].model
+    def train(pair: Pair) -> Pair:
+        state = init_learner(pair, config.optimiser, config.optimiser.iterations)
+        step = joint_step(config, DATA, RULES, FEATURES)
+        return repeat_step(step, jax.random.key(1), state, jnp.asarray(0), config.optimiser.iterations)[0].model
 
-    return learned(pair)
+    return train(pair)
 
 
-def literal(net: Any, teaching: Teaching) -> Any:
+def table_after_pretraining(net: Any, loss: GroundingLoss) -> jax.Array:
     """What a network makes of test candidates after Bayesian pretraining."""
 
     @eqx.filter_jit
-    def learned(net: Any) -> Any:
-        state = learner((net, None), LITTLE, LITTLE.pretraining)
-        step = grounding_step(LITTLE, WORLD, teaching)
-        state, _ = iterate(step, jax.random.key(2), state, jnp.asarray(0), LITTLE.pretraining)
-        return state.model[0](WORLD.looks[TEST.candidates]).log_likelihood
+    def train(net: Any) -> jax.Array:
+        iterations = SMALL.grounding.pretraining_iterations
+        state = init_learner((net, None), SMALL.optimiser, iterations)
+        step = grounding_step(SMALL, DATA, loss)
+        state, _ = repeat_step(step, jax.random.key(2), state, jnp.asarray(0), iterations)
+        return state.model[0](DATA.observations[TEST.candidates]).log_likelihood
 
-    return learned(net)
+    return train(net)
+
+
+def new_pair(method: str) -> Pair:
+    return NEW_PAIR[method](jax.random.key(0), SMALL, DATA.observations, 5)
 
 
 # Without context the best is a message for every 3 of 15 instances: another candidate has the target's in so many games
-# that about 86 % are found. One in three is found at random.
+# that the accuracy is about 86 %. At random it is one in three.
 @pytest.mark.parametrize(("method", "least"), [("la-2017", 0.85), ("la-2018", 0.7)])
 def test_a_short_training_from_a_random_start_beats_chance_clearly(method: Any, least: float):
-    pair = PAIRS[method](jax.random.key(0), LITTLE, WORLD.looks, 5)
-    assert found(pair) < 0.5
-    assert found(together(pair, replace(LITTLE, method=method))) > least
+    pair = new_pair(method)
+    assert accuracy(pair) < 0.5
+    assert accuracy(train_together(pair, SMALL.replace(method=method))) > least
 
 
-TRUE = jnp.moveaxis(TRUTH[TEST.candidates], -1, 1)
+TRUTH = jnp.moveaxis(LEXICON[TEST.candidates], -1, 1)
 
 
 @every_method
-def test_a_grounded_speaker_says_any_true_word(method: Any):
-    speaker = PAIRS[method](jax.random.key(0), LITTLE, WORLD.looks, 5).teacher
-    chances = jnp.exp(literal(speaker.belief, speaking_loss))
+def test_a_grounded_speaker_sends_any_true_word(method: Any):
+    speaker = new_pair(method).teacher
+    assert isinstance(speaker, Speaker)
+    probabilities = jnp.exp(table_after_pretraining(speaker.net, speaker_loss))
     # 1 for sets of one number, 1/2 for both words of the others.
-    assert np.abs(chances - literal_teacher(TRUE)).max() < 0.25
-    assert float(jnp.sum(chances * TRUE, axis=1).mean()) > 0.95
+    assert np.abs(probabilities - literal_teacher(TRUTH)).max() < 0.25
+    assert float(jnp.sum(probabilities * TRUTH, axis=1).mean()) > 0.95
 
 
-def test_a_grounded_listener_believes_as_bayes_would():
-    listener = PAIRS["la-2017"](jax.random.key(0), LITTLE, WORLD.looks, 5).student
-    exact, fits = normalised(literal_teacher(TRUE), axis=0), np.asarray(jnp.any(TRUE, axis=0))
-    after = posterior(literal(listener.belief, believing_loss), jnp.full((3, 500), 1 / 3))
+def test_a_grounded_listener_believes_by_bayes_rule():
+    listener = new_pair("la-2017").student
+    assert isinstance(listener, Listener)
+    exact, fits = normalize(literal_teacher(TRUTH), axis=0), np.asarray(jnp.any(TRUTH, axis=0))
+    after = posterior(table_after_pretraining(listener.net, belief_loss), jnp.full((3, 500), 1 / 3))
     assert np.abs(after - exact).sum(axis=0)[fits].mean() < 0.1
 
 
@@ -160,21 +172,24 @@ def test_a_grounded_listener_believes_as_bayes_would():
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    config = Config(method="la-2017", grounded=False, train_games=2000, iterations=500, phases=1, batch=16, width=4)
-    run = start_run(tmp_path_factory.mktemp("whole") / "run", replace(config, seeds=2))
+    config = Config.of(
+        method="la-2017", grounded=False, train_games=2000, iterations=500, phases=1, candidate_sets=16, width=16,
+        filters=4, seeds=2,
+    )  # fmt: skip
+    run = start_run(tmp_path_factory.mktemp("whole") / "run", config)
     for _ in run.train():
         pass
     return run
 
 
 def test_speaker_and_listener_learn_together_after_each_was_grounded_alone():
-    config = Config(method="la-2018", phases=2, pretraining=7, iterations=9)
-    told = [(stage.phase, stage.agent, stage.iterations) for stage in stages(config)]
-    assert told == [(0, "student", 7), (0, "teacher", 7), (1, "both", 9), (2, "both", 9)]
-    assert [stage.agent for stage in stages(replace(config, grounded=False))] == ["both", "both"]
+    config = Config.of(method="la-2018", phases=2, pretraining_iterations=7, iterations=9, encoder="none")
+    planned = [(stage.phase, stage.agent, stage.iterations) for stage in stages(config)]
+    assert planned == [(0, "student", 7), (0, "teacher", 7), (1, "both", 9), (2, "both", 9)]
+    assert [stage.agent for stage in stages(config.replace(grounded=False))] == ["both", "both"]
 
 
-def test_every_chunk_is_told_of_both_agents(whole: Run):
+def test_every_chunk_records_both_agents(whole: Run):
     with (whole.folder / "metrics.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [line["agent"] for line in lines] == ["both"] * 4  # two chunks, two pairs
@@ -183,7 +198,7 @@ def test_every_chunk_is_told_of_both_agents(whole: Run):
     assert not any(np.allclose(one, other) for one, other in zip(first, second, strict=True))
 
 
-def test_a_baseline_taken_up_again_ends_bit_identical(whole: Run, tmp_path: Path):
+def test_a_baseline_that_is_resumed_ends_bit_identical(whole: Run, tmp_path: Path):
     shutil.copytree(whole.folder, tmp_path / "run")
     (tmp_path / "run" / "phase-1.safetensors").unlink()
     # Its last checkpoint is of iteration 250, after the first of two chunks together.
@@ -197,12 +212,12 @@ def test_a_baseline_taken_up_again_ends_bit_identical(whole: Run, tmp_path: Path
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"rounds": 2}, "The agents of la-2017 have one message a game: leave --rounds at 1."),
-        ({"temperature": 0.0}, "A temperature of 0.0 is not from 1e-06 to 1e+06: 1 leaves scores as they are."),
-        ({"entropy": -1.0}, "--entropy -1.0 is not a number from 0 to 1,000,000: choose one that is."),
+        ({"temperature": 0.0}, "--temperature is 0.0: give a number from 1e-06 to 1,000,000."),
+        ({"entropy_bonus": -1.0}, "--entropy-bonus is -1.0: give a number from 0 to 1,000,000."),
+        ({"filters": 0}, "--filters is 0: give a number from 1 to 1,024."),
     ],
 )
 def test_what_a_baseline_cannot_do_is_one_sentence(changed: dict[str, Any], sentence: str):
     with pytest.raises(ValueError) as refused:  # noqa: PT011
-        setting_of(replace(Config(method="la-2017"), **changed))
+        make_task(Config.of(method="la-2017", **changed))
     assert str(refused.value) == sentence

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from implicature.cli.main import main
+from implicature.spaces import number_sets
 from implicature.training.config import Config
-from implicature.training.run import Run, open_run, read_config, setting_of, stages, start_run
+from implicature.training.resolve import resolve
+from implicature.training.run import Run, open_run, read_config, start_run
+from implicature.training.stages import stages
+from implicature.training.task import make_task
 
 COMMAND = str(Path(sys.executable).with_name("implicature"))
 PATIENCE = 300
@@ -29,12 +33,12 @@ def rows(folder: Path) -> list[str]:
 
 
 def metrics(folder: Path) -> list[str]:
-    """All but the last column, which tells the seconds."""
+    """All but the last column, the seconds."""
     return [line.rsplit(",", 1)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
 
 
 def weights(folder: Path) -> dict[str, np.ndarray]:
-    """Everything that was learned, of all phases."""
+    """All weights, of all phases."""
     files = sorted(folder.glob("phase-*.safetensors"))
     return {f"{file.stem} {name}": array for file in files for name, array in load_file(file).items()}
 
@@ -63,7 +67,7 @@ def finish(run: Run) -> list[str]:
 
 @pytest.fixture
 def unfinished(whole_run, tmp_path: Path) -> Path:
-    """A run as a kill in its last chunk leaves it: two checkpoints, and nothing after the last phase."""
+    """A run as a kill in its last chunk leaves it: two checkpoints, and no file of the last phase."""
     folder = tmp_path / "run"
     shutil.copytree(whole_run.folder, folder)
     (folder / "phase-1.safetensors").unlink()
@@ -77,7 +81,7 @@ def unfinished(whole_run, tmp_path: Path) -> Path:
 class Stop:
     signal: signal.Signals
     code: int
-    said: str
+    output: str
 
 
 @dataclass(frozen=True)
@@ -87,20 +91,20 @@ class Stopped:
 
 
 def stop(process: subprocess.Popen[str], number: signal.Signals, when: Callable[[], bool]) -> Stop:
-    begun = time.monotonic()
+    started = time.monotonic()
     while not when():
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() - begun < PATIENCE
+        assert time.monotonic() - started < PATIENCE
         time.sleep(0.002)
     process.send_signal(number)
-    _, said = process.communicate(timeout=PATIENCE)
-    return Stop(number, process.returncode, said)
+    _, output = process.communicate(timeout=PATIENCE)
+    return Stop(number, process.returncode, output)
 
 
 @pytest.fixture(scope="module")
 def stopped(tiny: list[str], whole_run, tmp_path_factory: pytest.TempPathFactory) -> Stopped:
-    """One run: interrupted after its first chunk, killed in the student's half and in the teacher's, then let go on.
-    The whole run comes first, so that all programs are compiled."""
+    """One run: interrupted after its first chunk, killed in the student's half and in the teacher's, then resumed. The
+    whole run comes first, so that all programs are compiled."""
     folder = tmp_path_factory.mktemp("stopped") / "run"
     moments: list[tuple[signal.Signals, Callable[[], bool]]] = [
         (signal.SIGINT, lambda: len(rows(folder)) >= 1),
@@ -127,15 +131,15 @@ def test_a_run_killed_again_and_again_ends_bit_identical(stopped: Stopped, whole
     assert_same_run(stopped.folder, whole_run.folder)
 
 
-def test_control_c_says_how_to_go_on(stopped: Stopped):
+def test_control_c_says_how_to_resume(stopped: Stopped):
     interrupted = stopped.stops[0]
     assert interrupted.signal == signal.SIGINT
     assert interrupted.code == 130
-    assert f"implicature train --resume {stopped.folder}\n" in interrupted.said
-    assert "Traceback" not in interrupted.said
+    assert f"implicature train --resume {stopped.folder}\n" in interrupted.output
+    assert "Traceback" not in interrupted.output
 
 
-def test_a_truncated_checkpoint_is_refused_and_the_one_before_it_goes_on(unfinished: Path, whole_run):
+def test_a_truncated_checkpoint_is_refused_and_training_resumes_from_the_one_before_it(unfinished: Path, whole_run):
     path = unfinished / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     (warning,) = finish(open_run(unfinished))
@@ -145,7 +149,7 @@ def test_a_truncated_checkpoint_is_refused_and_the_one_before_it_goes_on(unfinis
     assert_same_run(unfinished, whole_run.folder)
 
 
-def test_without_a_whole_checkpoint_a_run_begins_again(unfinished: Path, whole_run):
+def test_without_a_whole_checkpoint_a_run_starts_again(unfinished: Path, whole_run):
     # A kill may also leave a file half written, and lines without a header or without an end.
     for name in ("checkpoint", "previous"):
         path = unfinished / f"{name}.safetensors"
@@ -164,7 +168,7 @@ def test_a_line_half_written_is_written_again(unfinished: Path, whole_run):
 
 
 def test_a_kill_between_two_checkpoints_loses_nothing(unfinished: Path, whole_run):
-    # The old one is set aside before the new one is written.
+    # The old one is renamed before the new one is written.
     (unfinished / "checkpoint.safetensors").unlink()
     assert finish(open_run(unfinished)) == []
     assert_same_run(unfinished, whole_run.folder)
@@ -181,11 +185,11 @@ def test_resuming_a_finished_run_changes_nothing(whole_run, tmp_path: Path, monk
     monkeypatch.setattr(sys, "argv", ["implicature", "train", "--resume", str(folder)])
     main()
     assert files() == before
-    # What the pair can do is told again.
+    # The summary is printed again.
     assert capsys.readouterr().out == whole_run.said.replace(str(whole_run.folder), str(folder))
 
 
-def test_a_finished_run_whose_pair_is_damaged_is_mended(whole_run, tmp_path: Path):
+def test_a_finished_run_whose_last_phase_is_damaged_is_repaired(whole_run, tmp_path: Path):
     folder = tmp_path / "run"
     shutil.copytree(whole_run.folder, folder)
     path = folder / "phase-1.safetensors"
@@ -206,7 +210,7 @@ def test_the_same_config_gives_the_same_pair_in_another_process(whole_run, tmp_p
 
 def test_two_pairs_differ_and_each_is_that_of_its_own_seed(two_pairs: Path, whole_run, tmp_path: Path):
     config = read_config(whole_run.folder)
-    finish(start_run(tmp_path / "second", replace(config, seed=config.seed + 1, phases=0)))
+    finish(start_run(tmp_path / "second", config.replace(seed=config.optimiser.seed + 1, phases=0)))
     both, first, second = weights(two_pairs), weights(whole_run.folder), weights(tmp_path / "second")
     assert both.keys() == second.keys()
     assert {name.split()[0] for name in both} == {"phase-0"}
@@ -223,26 +227,28 @@ def test_two_pairs_differ_and_each_is_that_of_its_own_seed(two_pairs: Path, whol
 
 
 def test_a_grounded_run_is_pretraining_and_two_halves_a_phase():
-    found = [
-        (stage.phase, stage.agent, stage.iterations) for stage in stages(Config(phases=2, pretraining=7, iterations=9))
-    ]
+    def plan(**settings: Any) -> list[tuple[int, str, int]]:
+        config = resolve(Config.of(**settings), number_sets(5, 2), candidates=3)
+        return [(stage.phase, stage.agent, stage.iterations) for stage in stages(config)]
+
     # A grounded teacher knows the literal student already, so that he adapts first.
     halves = [(phase, agent, 9) for phase in (1, 2) for agent in ("student", "teacher")]
-    assert found == [(0, "student", 7), (0, "teacher", 7), *halves]
-    assert [stage.agent for stage in stages(Config(phases=1, grounded=False))] == ["teacher", "student"]
-    assert [stage.phase for stage in stages(Config(phases=2, grounded=False))] == [1, 1, 2, 2]
+    assert plan(phases=2, pretraining_iterations=7, iterations=9) == [(0, "student", 7), (0, "teacher", 7), *halves]
+    assert [agent for _, agent, _ in plan(phases=1, grounded=False)] == ["teacher", "student"]
+    assert [phase for phase, _, _ in plan(phases=2, grounded=False)] == [1, 1, 2, 2]
 
 
-def test_a_run_folder_tells_its_config_and_every_chunk(whole_run):
+def test_a_run_folder_has_its_config_and_every_chunk(whole_run):
     config = read_config(whole_run.folder)
-    assert (config.iterations, config.pretraining, config.phases) == (2500, 250, 1)
+    assert config == open_run(whole_run.folder).config
+    assert (config.optimiser.iterations, config.grounding.pretraining_iterations) == (2500, 250)
     # Stage and iteration: pretraining in one chunk, each half in ten.
     places = [tuple(map(int, np.array(line.split(","))[[0, 3]])) for line in rows(whole_run.folder)]
     assert places == [(0, 250), (1, 250), *((stage, n) for stage in (2, 3) for n in range(250, 2501, 250))]
     assert {file.name for file in whole_run.folder.glob("phase-*")} == {"phase-0.safetensors", "phase-1.safetensors"}
 
 
-def test_a_run_is_not_written_over(whole_run):
+def test_a_run_is_not_overwritten(whole_run):
     with pytest.raises(ValueError, match="holds a run already: go on with --resume, or choose another --out"):
         start_run(whole_run.folder, Config())
 
@@ -250,16 +256,20 @@ def test_a_run_is_not_written_over(whole_run):
 def test_a_run_needs_a_folder(tmp_path: Path):
     (tmp_path / "taken").touch()
     with pytest.raises(ValueError, match="taken cannot be made into a folder"):
-        start_run(tmp_path / "taken", Config(train_games=2000))
+        start_run(tmp_path / "taken", Config.of(train_games=2000))
 
 
 # What cannot be trained
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "batch 0": ({"batch": 0}, "--batch 0 is too small: ask for 1 or more."),
-    "phases -1": ({"phases": -1}, "--phases -1 is too small: ask for 0 or more."),
-    "pretraining -1": ({"pretraining": -1}, "--pretraining -1 is too small: ask for 0 or more."),
-    "train games 0": ({"train_games": 0}, "--train-games 0 is too small: ask for 1 or more."),
+    "no candidate sets": ({"candidate_sets": 0}, "--candidate-sets is 0: give a number from 1 to 65,536."),
+    "phases -1": ({"phases": -1}, "--phases is -1: give a number from 0 to 1,000."),
+    "pretraining -1": (
+        {"pretraining_iterations": -1},
+        "--pretraining-iterations is -1: give a number from 0 to 1,000,000,000.",
+    ),
+    "no training games": ({"train_games": 0}, "--train-games is 0: give a number from 1 to 100,000,000."),
+    "no layers": ({"layers": 0}, "--layers is 0: the exchange network has 1 or more."),
     "an unknown game": ({"game": "chess"}, "No game is called 'chess': choose one of numbers-4, "),
     "too many candidates": (
         {"candidates": 400},
@@ -269,23 +279,23 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no candidates": ({"candidates": 0}, "0 candidates leave nothing to guess: ask for 2 or more."),
     "message cost 2": ({"message_cost": 2.0}, "A message cost of 2.0 is not in [0, 1): a right answer is worth 1."),
     "no rounds": ({"rounds": 0}, "A game of 0 rounds has no message: ask for 1 or more."),
-    "no instances": ({"instances": 0.0}, "A share of 0.0 instances is not in (0, 1]: 0.7 leaves 30 % unseen."),
-    "too few unseen instances": ({"instances": 0.995}, "4 candidates, but only 2 instances to draw them from: "),
-    "learning rate nan": ({"learning_rate": float("nan")}, "A learning rate of nan is not in (0, 1): "),
-    "weight decay -1": ({"weight_decay": -1.0}, "A weight decay of -1.0 is not in [0, 10]: 0 leaves weights alone."),
-    "lapse 2": ({"lapse": 2.0}, "A lapse of 2.0 is not in [0, 1): "),
-    "gamma nan": ({"gamma": float("nan")}, "A discount of nan is not in [0, 1]: "),
-    "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two chances from 0.000001 to 1: "),
-    "beta nan": ({"beta": float("nan")}, "--beta nan is not a number from 0 to 1,000,000: choose one that is."),
-    "a seed too large": ({"seed": 2**40}, "is not a seed: "),
-    "a negative split": ({"split": -1}, "--split -1 is not a seed: "),
+    "no instances": ({"train_instance_fraction": 0.0}, "--train-instance-fraction is 0.0: give a number above 0 to 1."),
+    "too few unseen": ({"train_instance_fraction": 0.995}, "4 candidates, but only 2 instances to draw them from: "),
+    "learning rate nan": ({"learning_rate": float("nan")}, "--learning-rate is nan: give a number above 0 to 0.999."),
+    "weight decay -1": ({"weight_decay": -1.0}, "--weight-decay is -1.0: give a number from 0 to 10."),
+    "lapse rate 2": ({"lapse_rate": 2.0}, "--lapse-rate is 2.0: give a number from 0 to 0.999."),
+    "gamma nan": ({"gamma": float("nan")}, "--gamma is nan: give a number from 0 to 1."),
+    "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two probabilities from 0.000001 to 1: "),
+    "beta nan": ({"beta": float("nan")}, "--beta is nan: give a number from 0 to 1,000,000."),
+    "a seed too large": ({"seed": 2**40}, "--seed is 1,099,511,627,776: give a number from 0 to "),
+    "a negative split": ({"split_seed": -1}, "--split-seed is -1: give a number from 0 to "),
 }
 
 
 @pytest.mark.parametrize(("changed", "sentence"), BAD.values(), ids=BAD)
 def test_what_cannot_be_trained_is_one_sentence_and_leaves_nothing(changed: dict, sentence: str, tmp_path: Path):
     with pytest.raises(ValueError) as refused:  # noqa: PT011
-        start_run(tmp_path / "run", replace(Config(), **changed))
+        start_run(tmp_path / "run", Config.of(**changed))
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "run").exists()
@@ -295,29 +305,44 @@ def test_a_space_of_ones_own_needs_a_number_of_candidates_and_games_of_every_spl
     path = tmp_path / "space.json"
     path.write_text(json.dumps([[str(i)] for i in range(4)]))
     with pytest.raises(ValueError, match="make a game"):
-        setting_of(Config(space=str(path)))
+        make_task(Config.of(space=str(path)))
     # Four instances make one combination of four, which is in one split only.
     with pytest.raises(ValueError, match="4 instances make only 1 combinations of 4, and none falls into the "):
-        setting_of(Config(space=str(path), candidates=4))
+        make_task(Config.of(space=str(path), candidates=4))
 
 
+UNREADABLE = " cannot be read as the config of a run."
 CONFIGS: dict[str, tuple[bytes, str]] = {
-    "garbage": (b"garbage", "cannot be read as the config of a run."),
-    "no text": (b"\xff\xfe", "cannot be read as the config of a run."),
-    "a list": (b"[]", "cannot be read as the config of a run."),
-    "no config": (b"{}", "cannot be read as the config of a run."),
-    "an unknown setting": (b'{"config": {"speed": 9}}', "has settings that this version does not know: speed."),
-    "an unknown network": (b'{"config": {"network": "x"}}', "has 'x' for network, which is none of exchange, paper."),
-    "a setting of another kind": (b'{"config": {"batch": "9"}}', "has '9' for batch, which is not of its kind."),
+    "garbage": (b"garbage", UNREADABLE),
+    "no text": (b"\xff\xfe", UNREADABLE),
+    "a list": (b"[]", UNREADABLE),
+    "no config": (b"{}", UNREADABLE),
+    "a flat config": (b'{"format": 2, "config": {"iterations": 9}}', UNREADABLE),
+    "an unknown setting": (
+        b'{"format": 2, "config": {"optimiser": {"speed": 9}}}',
+        " has settings that this version does not know: optimiser.speed.",
+    ),
+    "an unknown network": (
+        b'{"format": 2, "config": {"network": {"network": "x"}}}',
+        ": --network is 'x': choose one of exchange, deep-sets.",
+    ),
+    "a setting of another type": (
+        b'{"format": 2, "config": {"optimiser": {"candidate_sets": "9"}}}',
+        ": --candidate-sets is '9': give a whole number.",
+    ),
+    "an old setting of another type": (
+        b'{"config": {"batch": "9"}}',
+        ": --candidate-sets is '9': give a whole number.",
+    ),
 }
 
 
 @pytest.mark.parametrize(("content", "sentence"), CONFIGS.values(), ids=CONFIGS)
-def test_a_config_that_is_none_is_one_sentence(content: bytes, sentence: str, tmp_path: Path):
+def test_an_unreadable_config_is_one_sentence(content: bytes, sentence: str, tmp_path: Path):
     (tmp_path / "config.json").write_bytes(content)
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         open_run(tmp_path)
-    assert str(refused.value) == f"{tmp_path / 'config.json'} {sentence}"
+    assert str(refused.value) == f"{tmp_path / 'config.json'}{sentence}"
 
 
 def test_a_folder_without_a_config_is_no_run(tmp_path: Path):
