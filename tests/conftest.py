@@ -43,6 +43,14 @@ class Trained(NamedTuple):
     """What the command printed."""
 
 
+@pytest.fixture(scope="session", autouse=True)
+def keep_compiled_programs() -> None:
+    """Programs compiled in an earlier session are read from disk, as in the commands."""
+    from implicature.compilation_cache import enable_compilation_cache
+
+    enable_compilation_cache()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def forget_programs() -> Iterator[None]:
     """A process may hold only so many compiled programs: those of one file are forgotten before the next."""

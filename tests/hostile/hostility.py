@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from implicature.cli.main import main
 
 CASES = {
-    "tables": 1_200, "documents": 700, "bytes of tables": 1_600, "pictures": 400, "names of pictures": 300,
+    "tables": 1_200, "documents": 700, "bytes of tables": 1_600, "images": 400, "names of images": 300,
     "bytes of checkpoints": 1_500, "headers of checkpoints": 500, "arrays of checkpoints": 200,
-    "configs": 1_500, "bytes of configs": 500,
+    "configs": 1_200, "old configs": 300, "bytes of configs": 500,
     "rows": 200, "plans": 200, "metrics": 1_200,
     "bytes of studies": 200, "decisions": 400,
     "options": 300, "words": 150, "candidates": 80,
@@ -38,41 +38,24 @@ NASTY = [
     "0", "1", "-1", "1e308", "nan", "inf", "$x^{$",
     "../../etc/passwd", "/dev/zero", "~", "-", "--", "--help", "%s%n", "{0}", "${HOME}", "`id`", "con",
     "a" * 300, "\u2028",
-    "name", "picture", "NAME", "\U000e0001", "\\", "a;b", "=1+1", "\x7f",
+    "name", "image", "picture", "NAME", "\U000e0001", "\\", "a;b", "=1+1", "\x7f",
 ]  # fmt: skip
-"""Names that somebody has tripped over."""
+"""Names that have broken programs."""
 TEXT = st.sampled_from(NASTY) | st.text(max_size=12)
-NUMBERS = st.sampled_from(
-    [
-        0,
-        1,
-        -1,
-        2,
-        3,
-        2**31,
-        2**63,
-        10**12,
-        10**30,
-        -(10**30),
-        0.5,
-        -0.5,
-        1e308,
-        -1e308,
-        1e-320,
-        float("nan"),
-        float("inf"),
-    ]
-)
+NUMBERS = st.sampled_from([
+    0, 1, -1, 2, 3, 2**31, 2**63, 10**12, 10**30, -(10**30), 0.5, -0.5, 1e308, -1e308, 1e-320, float("nan"),
+    float("inf"),
+])  # fmt: skip
 JSON = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=8,
 )
-"""Anything that JSON can say."""
+"""Any JSON value."""
 
 
 class Hang(BaseException):
-    """A case took longer than anybody waits."""
+    """A case took too long."""
 
 
 @contextmanager
@@ -94,7 +77,7 @@ def deadline(seconds: float = DEADLINE) -> Iterator[None]:
 
 
 def fuzz(kind: str) -> settings:
-    """So many examples; each is counted by `case`. They may share a folder, as they write to it anew."""
+    """Settings for as many examples as `CASES` says; `case` counts them. They may share a folder."""
     return settings(
         max_examples=CASES[kind],
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -102,7 +85,7 @@ def fuzz(kind: str) -> settings:
 
 
 def assert_sentence(text: str) -> None:
-    """One line that a terminal shows as it is and a person can read."""
+    """One printable line that a person can read."""
     assert text.isprintable(), text
     assert text.endswith((".", "?")), text
     assert " " in text, text
@@ -116,9 +99,9 @@ def case(kind: str, act: Callable[[], object]) -> str | None:
     try:
         with deadline():
             act()
-    except ValueError as mistake:
-        # Others that derive from it are not meant for people.
-        return str(mistake) if type(mistake) is ValueError else repr(mistake)
+    except ValueError as error:
+        # Subclasses are not meant for people.
+        return str(error) if type(error) is ValueError else repr(error)
     return None
 
 
@@ -156,22 +139,22 @@ def refused(folder: Path, *arguments: str) -> str:
 
 
 def mutated(content: bytes, number: int) -> bytes:
-    """The same bytes but for some that were changed, cut out, doubled or put in: the n-th way to do so."""
-    chance, found = random.Random(number), bytearray(content)
-    for _ in range(chance.choice([1, 1, 2, 5])):
-        start = chance.randrange(len(found) + 1)
-        end = min(len(found), start + chance.choice([1, 1, 4, 30]))
-        change = chance.randrange(6)
+    """The bytes with some changed, removed, doubled or inserted, by the n-th random choice."""
+    rng, found = random.Random(number), bytearray(content)
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        start = rng.randrange(len(found) + 1)
+        end = min(len(found), start + rng.choice([1, 1, 4, 30]))
+        change = rng.randrange(6)
         if change == 0 and start < len(found):
-            found[start] ^= 1 << chance.randrange(8)
+            found[start] ^= 1 << rng.randrange(8)
         elif change == 1:
             del found[start:end]
         elif change == 2:
             found[start:start] = found[start:end]
         elif change == 3:
-            found[start:start] = chance.choice([*NASTY, "\0", "\ud800", "9" * 400]).encode("utf-8", "surrogatepass")
+            found[start:start] = rng.choice([*NASTY, "\0", "\ud800", "9" * 400]).encode("utf-8", "surrogatepass")
         elif change == 4:
-            found[start:end] = chance.randbytes(end - start)
+            found[start:end] = rng.randbytes(end - start)
         else:
             del found[start:]
     return bytes(found)

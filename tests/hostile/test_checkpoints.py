@@ -105,13 +105,13 @@ def test_what_is_no_file(tmp_path: Path):
 
 def test_commands_refuse_a_run_whose_weights_are_damaged(tmp_path: Path):
     folder = tmp_path / "[red]run\n"
-    run = start_run(folder, Config(train_games=10, batch=2, width=2, depth=1, phases=0, grounded=False))
+    run = start_run(folder, Config.of(train_games=10, candidate_sets=2, width=2, layers=1, phases=0, grounded=False))
     path = run.phase_file(0)
     save_tree(path, run.pairs, {"phase": "0"})
     good = path.read_bytes()
     floats = jax.tree.map(lambda leaf: leaf * jnp.nan if eqx.is_inexact_array(leaf) else leaf, run.pairs)
     save_tree(path, floats, {"phase": "0"})
-    assert "holds weights that are no numbers" in refused(tmp_path, "evaluate", str(folder), "--games", "10")
+    assert "holds weights that are not finite" in refused(tmp_path, "evaluate", str(folder), "--games", "10")
     for content in (good[:-1], good[:100], b"", good[:-9] + b"\x7f" * 9):
         path.write_bytes(content)
         assert "\\n" not in refused(tmp_path, "evaluate", str(folder), "--games", "10")

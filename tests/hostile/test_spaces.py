@@ -1,4 +1,4 @@
-"""Files of spaces: whatever stands in them, they are a space that a game can be played with, or a sentence."""
+"""Files of spaces: whatever they contain, they are a space that a game can be played with, or one sentence."""
 
 import io
 import json
@@ -15,19 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from implicature.spaces.io import load_space
+from implicature.spaces.io import read_space
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REDRAWS = {chr(code) for code in (*range(32), *range(127, 160), 0x2028, 0x2029, *range(0x202A, 0x202F), 0x2066, 0xFEFF)}
-"""What could redraw a terminal, or turn the order of letters round."""
+"""What could redraw a terminal, or reverse the order of letters."""
 FILES = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".csv", ".json"))
 
 
 def load(kind: str, path: Path, content: bytes) -> None:
-    """The space is whole and printable, or the refusal names the file; and the file stays what it was."""
+    """The space is whole and printable, or the error names the file; and the file does not change."""
     path.write_bytes(content)
     found = []
-    sentence = case(kind, lambda: found.append(load_space(path)))
+    sentence = case(kind, lambda: found.append(read_space(path)))
     if sentence is None:
         (space,) = found
         assert space.instances >= 2
@@ -74,36 +74,36 @@ def test_the_examples_with_bytes_changed(tmp_path: Path, path: Path):
         load("bytes of tables", tmp_path / path.name, mutated(content, number))
 
 
-def with_pictures(folder: Path, names: list[str]) -> Path:
+def table_of_images(folder: Path, names: list[str]) -> Path:
     table = folder / "mine.json"
-    table.write_text(json.dumps([{"kind": f"thing {i}", "picture": name} for i, name in enumerate(names)]))
+    table.write_text(json.dumps([{"kind": f"thing {i}", "image": name} for i, name in enumerate(names)]))
     return table
 
 
-def test_pictures_with_bytes_changed(tmp_path: Path):
+def test_images_with_bytes_changed(tmp_path: Path):
     pixels = np.random.default_rng(0).integers(0, 256, (9, 7, 3), np.uint8)
     kinds = {}
     for kind, mode in (("PNG", "RGB"), ("PNG", "P"), ("PNG", "RGBA"), ("JPEG", "L"), ("PNG", "I;16")):
         file = io.BytesIO()
-        picture = Image.fromarray(pixels) if mode != "I;16" else Image.fromarray(pixels[..., 0].astype(np.uint16) << 8)
-        (picture if mode == "I;16" else picture.convert(mode)).save(file, kind)
+        image = Image.fromarray(pixels) if mode != "I;16" else Image.fromarray(pixels[..., 0].astype(np.uint16) << 8)
+        (image if mode == "I;16" else image.convert(mode)).save(file, kind)
         kinds[f"{mode.replace(';', '')}.{kind.lower()}"] = file.getvalue()
     Image.fromarray(pixels).save(tmp_path / "good.png")
-    for number in range(CASES["pictures"]):
+    for number in range(CASES["images"]):
         name, content = random.Random(number).choice(sorted(kinds.items()))
         (tmp_path / name).write_bytes(mutated(content, number))
-        table = with_pictures(tmp_path, ["good.png", name])
-        sentence = case("pictures", lambda table=table: load_space(table))
+        table = table_of_images(tmp_path, ["good.png", name])
+        sentence = case("images", lambda table=table: read_space(table))
         if sentence is not None:
             assert_sentence(sentence)
-            assert "names the picture" in sentence
+            assert "names the image" in sentence
 
 
 @given(
     name=TEXT | st.sampled_from(["folder", "loop.png", "pipe.png", "zero.png", "out.png", "./good.png", "good.png/x"])
 )
-@fuzz("names of pictures")
-def test_pictures_of_any_name(tmp_path: Path, name: str):
+@fuzz("names of images")
+def test_images_of_any_name(tmp_path: Path, name: str):
     if not (tmp_path / "good.png").exists():
         Image.new("RGB", (8, 8)).save(tmp_path / "good.png")
         (tmp_path / "folder").mkdir()
@@ -111,8 +111,8 @@ def test_pictures_of_any_name(tmp_path: Path, name: str):
         (tmp_path / "zero.png").symlink_to("/dev/zero")
         (tmp_path / "out.png").symlink_to("/etc/passwd")
         os.mkfifo(tmp_path / "pipe.png")
-    path = with_pictures(tmp_path, ["good.png", name])
-    sentence = case("names of pictures", lambda: load_space(path))
+    path = table_of_images(tmp_path, ["good.png", name])
+    sentence = case("names of images", lambda: read_space(path))
     assert (sentence is None) == (name == "./good.png")
     if sentence:
         assert_sentence(sentence)
@@ -136,15 +136,15 @@ def test_what_is_no_file(tmp_path: Path):
     ]
     for name in [*names, *NASTY]:
         with deadline(5), pytest.raises(ValueError, match=": ") as refusal:
-            load_space(tmp_path / "nowhere" / name if name in NASTY else tmp_path / name)
+            read_space(tmp_path / "nowhere" / name if name in NASTY else tmp_path / name)
         assert_sentence(str(refusal.value))
 
 
-def test_a_small_picture_that_claims_to_be_huge_is_refused_unread(tmp_path: Path):
+def test_a_small_image_that_claims_to_be_huge_is_refused_unread(tmp_path: Path):
     Image.new("RGB", (8, 8)).save(tmp_path / "good.png")
     # Eight bytes that say PNG, four of a length, and a header that begins with width and height and ends in a checksum.
     good = (tmp_path / "good.png").read_bytes()
     head = b"IHDR" + struct.pack(">II", 20_000, 20_000) + good[24:29]
     (tmp_path / "bomb.png").write_bytes(good[:12] + head + struct.pack(">I", zlib.crc32(head)) + good[33:])
     with deadline(5), pytest.raises(ValueError, match=r"has more than 50,000,000 pixels: save it smaller\.$"):
-        load_space(with_pictures(tmp_path, ["good.png", "bomb.png"]))
+        read_space(table_of_images(tmp_path, ["good.png", "bomb.png"]))
