@@ -67,7 +67,7 @@ def explain(
     *candidates: str, depth: int = 6, beta: float = 10.0, start: Start = "share", space: str | Path | None = None
 ) -> Explanation:
     """The exact recursion in one game: what each message means literally, how it sharpens when teacher and student
-    think about each other, and what teaching each candidate takes.
+    reason about each other, and how hard each candidate is to teach.
 
     >>> explanation = implicature.explain("blue,sphere", "red,sphere", "blue,cone")
     >>> explanation.messages
@@ -104,7 +104,7 @@ def train(config: Config | None = None, *, out: str | Path | None = None, resume
 
 
 class Options(TypedDict, total=False):
-    """Which games two players meet in. Where one of them is of a run, the run determines all but the first four."""
+    """Which games are played. A run plays its own game: then only the first four apply."""
 
     games: int
     """How many test games; 20,000 by default."""

@@ -40,7 +40,7 @@ MESSAGES = (6, 12, 24, 48)
 
 def median_seconds(*calls: Callable[[], object], at_least: float = 1.0) -> list[float]:
     """Seconds of each call once compiled: the median of several rounds through all of them, which together last
-    `at_least` seconds for each. Interleaved, so that all meet the same load of the machine."""
+    `at_least` seconds for each. Interleaved, so that a change of the machine's load affects all."""
     for call in calls:
         jax.block_until_ready(call())
     seconds: list[list[float]] = [[] for _ in calls]

@@ -8,8 +8,8 @@ speaker consistency      I(words; target) / H(words): how far the target alone, 
 coordination             I(words; his answer) / H(words): instantaneous coordination (Jaques et al. 2019)
 causal influence         I(first word; his answer) in each game, over all its candidates as targets (Lowe et al. 2019)
 
-With few games for each target, meaningless words seem informative; hence `permuted`: the same measures after the words
-were permuted among the games.
+With few games for each target, meaningless words seem informative; `permuted` are the same measures with the words
+permuted among the games.
 """
 
 from typing import Any
@@ -31,15 +31,15 @@ from implicature.games.sampling import Game
 from implicature.spaces import Space
 
 Labels = Int[np.ndarray, " samples"]
-Said = Int[np.ndarray, "games rounds"]
-"""−1 where nothing was."""
+Messages = Int[np.ndarray, "games rounds"]
+"""−1 in rounds after the end."""
 SIMILARITY_GAMES = 1_000
 INFLUENCE_GAMES = 1_000
 MAX_BELIEFS = 10**8
 
 
 def counts(first: Labels, second: Labels) -> Float[np.ndarray, "first second"]:
-    """How often two labels meet."""
+    """How often each two labels occur together."""
     (_, rows), (_, columns) = np.unique(first, return_inverse=True), np.unique(second, return_inverse=True)
     table = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(table, (rows, columns), 1.0)
@@ -63,8 +63,8 @@ def mutual_information(first: Labels, second: Labels) -> float:
 
 def explained_entropy(first: Labels, second: Labels) -> float:
     """I(first; second) / H(first): the fraction of the first's entropy that the second explains."""
-    most = label_entropy(first)
-    return mutual_information(first, second) / most if most > 1e-12 else 0.0
+    total = label_entropy(first)
+    return mutual_information(first, second) / total if total > 1e-12 else 0.0
 
 
 def edit_distance(first: list[int], second: list[int]) -> float:
@@ -77,7 +77,7 @@ def edit_distance(first: list[int], second: list[int]) -> float:
     return row[-1] / ((len(first) + len(second)) / 2)
 
 
-def topographic_similarity(meanings: Bool[np.ndarray, "games attributes"], said: Said) -> float:
+def topographic_similarity(meanings: Bool[np.ndarray, "games attributes"], said: Messages) -> float:
     """Hamming distance between targets, edit distance between what was said; 0 where either never varies."""
     different, which = np.unique(said, axis=0, return_inverse=True)
     words = [[int(m) for m in row if m >= 0] for row in different]
@@ -91,8 +91,8 @@ def topographic_similarity(meanings: Bool[np.ndarray, "games attributes"], said:
 
 
 def purity(messages: Labels, attributes: Bool[np.ndarray, "samples attributes"]) -> float:
-    words = [attributes[messages == m] for m in np.unique(messages)]
-    return float(sum(mine.sum(axis=0).max() for mine in words) / len(messages))
+    by_word = [attributes[messages == m] for m in np.unique(messages)]
+    return float(sum(rows.sum(axis=0).max() for rows in by_word) / len(messages))
 
 
 def translation(
@@ -126,19 +126,20 @@ def causal_influence(beliefs: Float[np.ndarray, "games targets candidates"]) -> 
 def categories_of(space: Space) -> dict[str, Int[np.ndarray, " instances"]]:
     """What each instance is by each category, numbered; without categories, by each attribute."""
     kinds = space.categories or space.attributes
-    columns = {kind: [i for i, own in enumerate(kinds) if own == kind] for kind in dict.fromkeys(kinds)}
+    columns = {kind: [i for i, other in enumerate(kinds) if other == kind] for kind in dict.fromkeys(kinds)}
     return {
-        kind: np.unique(space.table[:, mine], axis=0, return_inverse=True)[1].ravel() for kind, mine in columns.items()
+        kind: np.unique(space.table[:, which], axis=0, return_inverse=True)[1].ravel()
+        for kind, which in columns.items()
     }
 
 
-def count_measures(said: Said, transcripts: Transcripts, space: Space) -> dict[str, Any]:
+def count_measures(said: Messages, transcripts: Transcripts, space: Space) -> dict[str, Any]:
     """All measures that depend only on which words were said in which games."""
     words = np.unique(said, axis=0, return_inverse=True)[1].ravel()
     games, rounds = np.nonzero(said >= 0)
     messages, instances = said[games, rounds], transcripts.instance[games]
-    often = np.zeros((len(said), space.table.shape[1]))
-    np.add.at(often, (games, messages), 1.0)
+    n_said = np.zeros((len(said), space.table.shape[1]))
+    np.add.at(n_said, (games, messages), 1.0)
     answered = transcripts.answer < transcripts.candidates.shape[1]
     answers = np.full(len(said), -1)
     answers[answered] = transcripts.candidates[answered, transcripts.answer[answered]]
@@ -147,15 +148,15 @@ def count_measures(said: Said, transcripts: Transcripts, space: Space) -> dict[s
             kind: mutual_information(messages, of[instances]) for kind, of in categories_of(space).items()
         },
         "purity": purity(messages, space.table[instances]),
-        "context_independence": context_independence(often, space.table[transcripts.instance].astype(float)),
+        "context_independence": context_independence(n_said, space.table[transcripts.instance].astype(float)),
         "speaker_consistency": explained_entropy(words, transcripts.instance),
         "coordination": explained_entropy(words, answers),
     }
 
 
-def all_targets(games: Game, most: int) -> Game:
+def all_targets(games: Game, max_games: int) -> Game:
     """The first games, with each of their candidates as the target."""
-    first = jax.tree.map(lambda leaf: leaf[:most], games)
+    first = jax.tree.map(lambda leaf: leaf[:max_games], games)
     number = first.candidates.shape[1]
     repeated = jax.tree.map(lambda leaf: jnp.repeat(leaf, number, axis=0), first)
     target = jnp.tile(jnp.arange(number), len(first.target))

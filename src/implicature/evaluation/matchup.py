@@ -96,9 +96,9 @@ def shared_task(runs: dict[Path, Run]) -> Task:
     (first, run), *others = runs.items()
     task = run.task
     for name, other in others:
-        mine, theirs = task.space, other.task.space
-        if mine.attributes != theirs.attributes or not np.array_equal(mine.table, theirs.table):
-            raise ValueError(f"{first} and {name} talk about different things: cross-play needs one space for both.")
+        space, other_space = task.space, other.task.space
+        if space.attributes != other_space.attributes or not np.array_equal(space.table, other_space.table):
+            raise ValueError(f"{first} and {name} have different spaces: cross-play needs one space for both.")
         if task.config.data.split_seed != other.config.data.split_seed or (
             task.config.data.train_instance_fraction != other.config.data.train_instance_fraction
         ):

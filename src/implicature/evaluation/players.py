@@ -72,9 +72,9 @@ def import_agent(name: str) -> Any:
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        found = importlib.import_module(module)
+        agent = importlib.import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            agent = getattr(agent, part)
     except (Exception, SystemExit) as error:
         raise ValueError(
             f"{name} cannot be imported ({type(error).__name__}: {error}): name an agent as module:object, "
@@ -82,19 +82,19 @@ def import_agent(name: str) -> Any:
         ) from None
     finally:
         sys.path.remove(here)
-    return instantiate(found, name)
+    return instantiate(agent, name)
 
 
-def instantiate(found: Any, name: str) -> Any:
+def instantiate(agent: Any, name: str) -> Any:
     """An agent of one's own; a class is called without arguments."""
     try:
-        found = found() if isinstance(found, type) else found
+        agent = agent() if isinstance(agent, type) else agent
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         raise ValueError(f"{name} cannot be made ({what}): a class of agents is called without arguments.") from None
-    if not (callable(found) or isinstance(found, AbstractTeacher | AbstractStudent)):
+    if not (callable(agent) or isinstance(agent, AbstractTeacher | AbstractStudent)):
         raise ValueError(f"{name} is not a function: an agent of your own is called with what it may observe.")
-    return found
+    return agent
 
 
 def run_agents(
@@ -130,7 +130,7 @@ def make_agent(
 
 
 def check_traceable(agent: AbstractTeacher | AbstractStudent, spec: PlayerSpec, context: Context, rules: Rules) -> None:
-    """Trace a compiled agent of one's own once by itself, so that its errors are told as its own."""
+    """Trace a compiled custom agent by itself first, so that an error in it names the agent."""
     if spec.function is None or not is_traceable(spec.function):
         return
 
@@ -152,7 +152,7 @@ def check_traceable(agent: AbstractTeacher | AbstractStudent, spec: PlayerSpec, 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """An error in an agent of one's own is told without what JAX says around it."""
+    """Reduce JAX's error about a custom agent to the agent's own message."""
     try:
         yield
     except jax.errors.JaxRuntimeError as error:

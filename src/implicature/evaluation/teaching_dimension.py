@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 BUDGET = 5_000_000
-"""Sets that an exact search may look at, a matter of seconds, before its answer becomes a bound."""
+"""Steps of the exact search, a few seconds, before its answer becomes a bound."""
 
 
 def levels(truth: Bool[Array, "candidates attributes"]) -> Int[Array, " candidates"]:
@@ -105,7 +105,7 @@ def _disjoint(sets: list[int]) -> int:
 
 
 def _hit(sets: list[int], size: int, work: _Work) -> int | None:
-    """At most `size` elements that meet all of the sets, or None where there are none such."""
+    """A hitting set of at most `size` elements, or None if there is none."""
     if not sets:
         return 0
     if _disjoint(sets) > size:
@@ -120,7 +120,7 @@ def _hit(sets: list[int], size: int, work: _Work) -> int | None:
 
 
 def _greedy_hit(sets: list[int]) -> int:
-    """Elements that meet all of the sets, each chosen to meet the most of those left."""
+    """A hitting set, each element chosen to hit the most of the sets that are left."""
     hit = 0
     while sets:
         x = max(range(max(sets).bit_length()), key=lambda x: sum(s >> x & 1 for s in sets))
@@ -129,7 +129,7 @@ def _greedy_hit(sets: list[int]) -> int:
 
 
 def _smallest(differences: set[int], known: int | None, work: _Work) -> int | None:
-    """The smallest set that meets every difference, or the smaller of `known` and the greedy one once work is spent."""
+    """The smallest hitting set of the differences, or the smaller of `known` and the greedy one once work is spent."""
     if 0 in differences:
         return None
     minimal: list[int] = []
@@ -200,7 +200,7 @@ def positive_rtd(truth: Bool[np.ndarray, "games candidates attributes"]) -> Int[
         return np.concatenate([positive_rtd(part) for part in np.array_split(truth, games // 10_000)])
     bit = 1 << np.arange(candidates, dtype=np.int16)
     holders = np.einsum("gox,o->gx", truth, bit)
-    # price[g, s]: how few messages leave possible exactly the set s; each one more must rule somebody out.
+    # price[g, s]: how few messages leave possible exactly the set s; each further one must rule a candidate out.
     price = np.full((games, 1 << candidates), candidates + 1, np.int8)
     price[np.arange(games)[:, None], holders] = 1
     for d in range(2, candidates):
@@ -252,9 +252,9 @@ def _give(options: dict[int, list[int]], work: _Work) -> bool:
     if not options:
         return True
     c = min(options, key=lambda c: len(options[c]))
-    for mine in options[c]:
+    for own in options[c]:
         work.spend(sum(map(len, options.values())))
-        rest = {o: [s for s in sets if mine & ~o or s & ~c] for o, sets in options.items() if o != c}
+        rest = {o: [s for s in sets if own & ~o or s & ~c] for o, sets in options.items() if o != c}
         if all(rest.values()) and _give(rest, work):
             return True
     return False

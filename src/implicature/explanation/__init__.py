@@ -1,1 +1,1 @@
-"""The exact recursion told to a person."""
+"""The exact recursion in one game, explained in tables and in words."""

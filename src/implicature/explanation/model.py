@@ -44,7 +44,7 @@ class Explanation:
     """Whether TD and RTD are; else they are upper bounds."""
     no_clash: list[str | None]
     accuracy: list[float]
-    """The chance that the candidate is found at the last depth if both choose what is best."""
+    """The probability of finding the candidate at the last depth if both choose what is best."""
     depths: list[DepthTables]
 
 

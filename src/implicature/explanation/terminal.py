@@ -1,4 +1,4 @@
-"""Show a person what each message means literally, and what it comes to mean between two who think about each other.
+"""What each message means literally, and between a teacher and a student who reason about each other, on a terminal.
 
 First whom a message fits and how beliefs sharpen with depth, then how hard each candidate is to name, then the story.
 Names are printed as Text, never as rich's markup: "[red]" is a fine attribute.
@@ -31,14 +31,14 @@ from implicature.games.parsing import ordinal, parse_candidates
 from implicature.games.registry import load_space
 
 WIDE = 8
-"""As many candidates have columns of their own; more are told by message."""
+"""Up to this many candidates have a column each; more are summarised by message."""
 ROWS = 24
-"""As many messages have rows; of more, only those the teacher uses."""
+"""Up to this many messages have a row each; of more, only those the teacher uses."""
 TERMS = """\
-level     how often all with a message of their own leave before it has one
-TD        true messages that together rule out everybody else
-RTD       the same, once those who are easier to teach have left
-no-clash  true messages dealt out so that no two candidates share one
+level     how often all with a message of their own are removed before it has one
+TD        true messages that together rule out all other candidates
+RTD       the same, once candidates that are easier to teach are removed
+no-clash  a true message each, such that no two candidates share one
 found     the probability: she says her best message, he picks his best candidate"""
 
 
@@ -126,7 +126,7 @@ def by_candidate(explanation: Explanation) -> tuple[Table, Padding]:
 
 
 def path(beliefs: tuple[float, ...]) -> Text:
-    """●50→88→100; a belief that never moves is told once."""
+    """●50→88→100; a belief that does not change is shown once."""
     steps = [(f"{100 * chance:.0f}", shade(chance)) for chance in beliefs]
     first, *later = steps[:1] if len({step for step, _ in steps}) == 1 else steps
     return Text.assemble(("●", "cyan"), first, *(part for step in later for part in (("→", "dim"), step)))

@@ -65,7 +65,7 @@ def true_of(explanation: SolvedGame, message: str) -> list[int]:
 
 
 def used_messages(explanation: SolvedGame) -> list[str]:
-    """The messages that are her best for somebody."""
+    """The messages that are her best for some candidate."""
     words = {word for i in range(len(explanation.candidates)) for word in best_messages(explanation, i)[0]}
     return [message for message in explanation.messages if message in words]
 
@@ -117,18 +117,18 @@ def counterfactual(explanation: SolvedGame, message: str, others: list[int], nam
 def conclusion(explanation: SolvedGame, message: str, candidate: int, name_of: Naming = by_position) -> str:
     """What he makes of the message, compared with the candidate she means."""
     beliefs = belief(explanation, message)
-    top, near, mine = tied_best(beliefs), near_best(beliefs), name_of(candidate)
+    top, near, name = tied_best(beliefs), near_best(beliefs), name_of(candidate)
     if candidate not in near:
         each = " each" if len(top) > 1 else ""
         likely = f"{join_candidates(top, name_of, 'or')} ({percent(beliefs[top[0]])}{each})"
-        return f"he takes “{message}” to mean {likely} rather than {mine} ({percent(beliefs[candidate])})"
+        return f"he takes “{message}” to mean {likely} rather than {name} ({percent(beliefs[candidate])})"
     if len(near) > 1:
         rivals = [i for i in near if i != candidate]
         can = "cannot" if near == top else "can hardly"
-        return f"after “{message}” he {can} tell {mine} from {join_candidates(rivals, name_of, 'or')}"
+        return f"after “{message}” he {can} tell {name} from {join_candidates(rivals, name_of, 'or')}"
     if beliefs[candidate] >= CERTAIN:
-        return f"“{message}” means {mine}"
-    return f"he takes “{message}” to mean {mine} ({percent(beliefs[candidate])})"
+        return f"“{message}” means {name}"
+    return f"he takes “{message}” to mean {name} ({percent(beliefs[candidate])})"
 
 
 def explain_message(explanation: SolvedGame, message: str, candidate: int, name_of: Naming = by_position) -> str:
@@ -169,5 +169,5 @@ def explain_in_words(explanation: SolvedGame, target: int | None, most: int) -> 
     if plain:
         sentences.append(f"She says {join_names(list(plain.values()), most=6)}: no other candidate could be meant.")
     if subtle[most:]:
-        sentences.append(f"{len(subtle) - most} more take some explaining: --target tells of one.")
+        sentences.append(f"{len(subtle) - most} more take some explaining: --target explains one.")
     return sentences
