@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from implicature.cli.study import write_tables
 from implicature.web.analysis import decision_arrays, is_fitted
-from implicature.web.storage import COLUMNS, JSON_FIELDS, Decision, Study, is_consistent, read_decisions
+from implicature.web.decisions import COLUMNS, JSON_FIELDS, Decision, is_consistent
+from implicature.web.storage import Study, read_decisions
 
 GOOD = Decision(
     time="2026-01-01T00:00:00.000+00:00", participant="P1", session="s", role="student", game="three-objects", seed=0,
@@ -27,7 +28,7 @@ def good(tmp_path: Path) -> bytes:
     study = Study(tmp_path / "good.sqlite")
     study.record(GOOD)
     study.close()
-    assert read_decisions(tmp_path / "good.sqlite") == [GOOD]
+    assert read_decisions(tmp_path / "good.sqlite") == ([GOOD], 0)
     return (tmp_path / "good.sqlite").read_bytes()
 
 
@@ -36,7 +37,8 @@ def read(kind: str, path: Path, out: Path) -> bool:
     content = path.read_bytes()
 
     def convert() -> None:
-        decisions = read_decisions(path)
+        decisions, skipped = read_decisions(path)
+        assert skipped >= 0
         assert all(is_consistent(one) for one in decisions)
         write_tables(decisions, [], out)
         if fitted := [one for one in decisions if is_fitted(one)]:

@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from PIL import Image
@@ -242,7 +243,9 @@ def test_who_agrees_is_recorded_until_the_tab_is_closed_and_who_does_not_is_not(
         other.get_by_role("button", name="Play without being recorded").click()
         other.get_by_role("button", name=re.compile("blue sphere")).click()
         expect(other.locator(".verdict")).to_contain_text("Right.")
-    (decision,) = read_decisions(file)
+    (decision,), skipped = read_decisions(file)
+    assert skipped == 0
+    assert UUID(decision.decision_id).version == 4
     assert (decision.participant, decision.role) == ("P07", "student")
     assert (decision.correct, decision.messages) == (True, ["blue"])
     assert 0 < decision.reaction_time_ms < 90_000

@@ -14,9 +14,16 @@ import pytest
 
 from implicature.cli.main import main
 from implicature.web.analysis import fit_participants
+from implicature.web.decisions import Decision
 from implicature.web.storage import Study, read_decisions
 
 SETTINGS = {"game": "three-objects", "pragmatic_only": True, "variant": 1}
+
+
+def decisions_in(file: Path) -> list[Decision]:
+    decisions, skipped = read_decisions(file)
+    assert skipped == 0
+    return decisions
 
 
 def participant(code: str, session: str = "one") -> dict:
@@ -50,7 +57,7 @@ def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_in_pro
         for player in players:
             player.join()
     assert min(answered.values()) >= 20
-    recorded = read_decisions(file)
+    recorded = decisions_in(file)
     for code, number in answered.items():
         own = [one for one in recorded if one.participant == code]
         assert [one.seed for one in own] == list(range(len(own)))
@@ -63,7 +70,7 @@ def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_in_pro
         assert state["recorded"] is True
         anonymous = httpx.post(f"{page}api/student", json={"settings": SETTINGS, "answer": 0}, timeout=60).json()
         assert anonymous["recorded"] is False
-    again = read_decisions(file)
+    again = decisions_in(file)
     assert len(again) == len(recorded) + 1
     assert (again[-1].session, again[-1].answer, again[-1].correct) == ("two", None, None)
 
@@ -124,7 +131,7 @@ def test_a_study_is_exported_as_tidy_tables_with_fits(
 
 
 def test_waiting_is_recorded_but_not_fitted(study_file: Path):
-    answers = [one for one in read_decisions(study_file) if one.role == "student"]
+    answers = [one for one in decisions_in(study_file) if one.role == "student"]
     waits = [replace(one, participant="P08", answer=None, correct=None) for one in answers]
     assert fit_participants(waits, quiet=True) == []
 
@@ -145,13 +152,13 @@ def test_a_study_of_the_first_version_still_opens(tmp_path: Path):
             """0, '[["blue", "sphere"], ["red", "sphere"]]', '["blue", "sphere", "red"]', 0, 1, 'exact', '0.1.0', """
             """'depth 3', 1, '["blue"]', 0, 1, 900, '[0.5, 0.5]', '[1.0, 0.0]', '[0.5, 0.5]', '[1.0, 0.5, null]')"""
         )
-    (decision,) = read_decisions(tmp_path / "old.sqlite")
+    (decision,) = decisions_in(tmp_path / "old.sqlite")
     assert (decision.variant, decision.messages, decision.correct) == ("depth 3", ["blue"], True)
     assert (decision.reaction_time_ms, decision.belief_after) == (900, [1.0, 0.0])
     study = Study(tmp_path / "old.sqlite")
-    study.record(replace(decision, answer=None, correct=None))
+    study.record(replace(decision, seed=1, answer=None, correct=None))
     study.close()
-    assert [one.answer for one in read_decisions(tmp_path / "old.sqlite")] == [0, None]
+    assert [one.answer for one in decisions_in(tmp_path / "old.sqlite")] == [0, None]
 
 
 def test_a_file_that_is_no_study_is_one_sentence(

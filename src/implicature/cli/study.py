@@ -6,7 +6,8 @@ from typing import Any
 import tyro
 
 from implicature.files import format_csv, write_atomic
-from implicature.web.storage import Decision, read_decisions
+from implicature.web.decisions import Decision
+from implicature.web.storage import read_decisions
 
 COLUMNS = (
     "time", "participant", "session", "role", "game", "seed", "target", "max_rounds", "agent", "version", "variant",
@@ -26,14 +27,14 @@ def study(file: tyro.conf.Positional[Path], csv: Path | None = None, json: bool 
 
     from implicature.web.analysis import fit_participants
 
-    decisions = read_decisions(file)
+    decisions, skipped = read_decisions(file)
     fits = fit_participants(decisions, quiet=json)
     if csv is not None:
         write_tables(decisions, fits, csv)
     if json:
-        print(dumps({"decisions": len(decisions), "participants": fits}))
+        print(dumps({"decisions": len(decisions), "skipped_rows": skipped, "participants": fits}))
     else:
-        print_fits(len(decisions), fits, csv)
+        print_fits(len(decisions), skipped, fits, csv)
 
 
 def write_tables(decisions: list[Decision], fits: list[dict[str, Any]], folder: Path) -> None:
@@ -77,7 +78,7 @@ def format_interval(low: float | int | None, high: float | int | None, form: str
     return f"{'…' if low is None else format(low, form)} to {'…' if high is None else format(high, form)}"
 
 
-def print_fits(n_decisions: int, fits: list[dict[str, Any]], folder: Path | None) -> None:
+def print_fits(n_decisions: int, n_skipped: int, fits: list[dict[str, Any]], folder: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -95,5 +96,9 @@ def print_fits(n_decisions: int, fits: list[dict[str, Any]], folder: Path | None
             format_interval(fit["depth_low"], fit["depth_high"], "d"), f"{fit['median_reaction_time_ms']:.0f}",
         )  # fmt: skip
     console.print(table)
+    if n_skipped:
+        rows = "1 row" if n_skipped == 1 else f"{n_skipped} rows"
+        verb, what = ("was", "it holds no decision") if n_skipped == 1 else ("were", "they hold no decisions")
+        console.print(Text(f"{rows} of {n_decisions + n_skipped} {verb} skipped: {what} that `play` would record."))
     if folder is not None:
         console.print(Text(f"Tables are in {folder}"))

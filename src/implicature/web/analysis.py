@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import track
 
 from implicature.evaluation.people import DecisionArrays, fit_participant
-from implicature.web.storage import Decision
+from implicature.web.decisions import Decision
 
 ROLES = ("student", "teacher")
 

@@ -112,14 +112,14 @@ def add_routes(app: FastAPI, sessions: GameSessions, consent: str | None) -> Non
         return sessions.show_game(settings)
 
     @app.post("/api/student")
-    def student(turn: schemas.StudentTurn) -> schemas.GameState:
+    def student(turn: schemas.StudentTurn, request: Request) -> schemas.GameState:
         """A person is the student."""
-        return sessions.student_turn(turn)
+        return sessions.student_turn(turn, request.state.disconnected.is_set)
 
     @app.post("/api/teacher")
-    def teacher(turn: schemas.TeacherTurn) -> schemas.GameState:
+    def teacher(turn: schemas.TeacherTurn, request: Request) -> schemas.GameState:
         """A person is the teacher."""
-        return sessions.teacher_turn(turn)
+        return sessions.teacher_turn(turn, request.state.disconnected.is_set)
 
     @app.post("/api/watch")
     def watch(settings: schemas.GameSettings) -> schemas.GameState:

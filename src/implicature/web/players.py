@@ -147,7 +147,9 @@ class RunPairs:
         with self._lock:
             if self._loaded is None:
                 # Nothing is trained here, so hardly any training games need be drawn.
-                run = Run(self.folder, make_task(self.config.replace(train_games=1)))
+                task = make_task(self.config.replace(train_games=1))
+                trained_with = task.config.replace(train_games=self.config.data.train_games)
+                run = Run(self.folder, replace(task, config=trained_with))
                 self._loaded = [self._load_pair(run.pair(phase)) for phase in self.phases]
             return self._loaded
 

@@ -9,6 +9,7 @@ from implicature.web.rounds import Round
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", examples=["numbers-4"])]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$", examples=["P07"])]
+DecisionId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 Position = Annotated[int, Field(ge=0, lt=MAX_CANDIDATES, strict=True)]
 Message = Annotated[int, Field(ge=0, le=4096, strict=True)]
 Instance = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
@@ -41,6 +42,8 @@ class Participant(RequestModel):
     code: Code
     session: Code
     reaction_time_ms: Annotated[int, Field(ge=0, le=86_400_000, strict=True)]
+    decision_id: DecisionId | None = None
+    """A UUID of this decision. Whatever else is sent with the same one is a repeat, and gets the first response."""
 
 
 class StudentTurn(RequestModel):

@@ -1,9 +1,10 @@
-"""What every request passes through: limits on size and rate, allowed hosts, and headers with which a browser loads and
-sends nothing elsewhere."""
+"""What every request passes through: limits on size and rate, allowed hosts and origins, and headers with which a
+browser loads and sends nothing elsewhere."""
 
+import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from json import dumps
 from time import monotonic
 
@@ -47,14 +48,26 @@ class SecurityMiddleware:
         body, more = b"", True
         while more:
             message = await receive()
+            if message["type"] == "http.disconnect":
+                return  # the rest of the body will not come, and nobody waits for a response
             body, more = body + message.get("body", b""), message.get("more_body", False)
             if len(body) > MAX_BODY_BYTES:
                 await send_error(send, *TOO_LARGE)
                 return
         unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        disconnected = asyncio.Event()
+        scope["state"] = {**scope.get("state", {}), "disconnected": disconnected}
+
+        async def watch_connection() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            disconnected.set()
 
         async def receive_body() -> Message:
-            return unread.pop() if unread else await receive()
+            if unread:
+                return unread.pop()
+            await disconnected.wait()
+            return {"type": "http.disconnect"}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -64,7 +77,11 @@ class SecurityMiddleware:
                 message["headers"] = [*message["headers"], *encode_headers(headers)]
             await send(message)
 
-        await self.app(scope, receive_body, send_with_headers)
+        watch = asyncio.create_task(watch_connection())
+        try:
+            await self.app(scope, receive_body, send_with_headers)
+        finally:
+            watch.cancel()
 
     def check_request(self, scope: Scope) -> tuple[int, str] | None:
         """Status and message of the error, if the request is refused."""
@@ -75,7 +92,7 @@ class SecurityMiddleware:
             return 400, "This page answers only to its own address, http://127.0.0.1."
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_URL_LENGTH:
             return 414, f"The URL has more than {MAX_URL_LENGTH} characters: the page's own are shorter."
-        if scope["method"] == "POST" and headers.get(b"sec-fetch-site", b"none") not in (b"same-origin", b"none"):
+        if scope["method"] == "POST" and not is_same_origin(scope["headers"]):
             return 403, "The request comes from another site: only the page itself may send it."
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MAX_BODY_BYTES:
@@ -93,6 +110,15 @@ class SecurityMiddleware:
         if len(self.buckets) > MAX_CLIENTS:
             self.buckets.popitem(last=False)
         return tokens >= 1
+
+
+def is_same_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether the page itself sends this. Clients other than browsers say nothing about it, and may."""
+    host = {value.lower() for name, value in headers if name == b"host"}
+    origins = [value.lower() for name, value in headers if name == b"origin"]
+    sites = [value for name, value in headers if name == b"sec-fetch-site"]
+    own = {scheme + one for scheme in (b"http://", b"https://") for one in host}
+    return all(one in own for one in origins) and all(one in (b"same-origin", b"none") for one in sites)
 
 
 def encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:

@@ -1,6 +1,8 @@
 """The web server of `implicature play`: print the page's address, open it in a browser, serve it until Ctrl-C."""
 
 import ipaddress
+import os
+import signal
 import socket
 import sys
 import threading
@@ -12,8 +14,11 @@ from rich.console import Console
 
 from implicature.games.parsing import quote
 from implicature.web.app import CONSENT, create_app
+from implicature.web.connections import BoundedProtocol
 from implicature.web.security import LOOPBACK_HOSTS
 from implicature.web.storage import Study
+
+BACKLOG = 128
 
 
 def is_loopback(host: str) -> bool:
@@ -27,7 +32,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     """The listening socket, opened before anything that takes longer."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=256)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = str(error.strerror).split(" (")[0] if isinstance(error, OSError) else "not a host name"
         raise ValueError(
@@ -45,34 +50,53 @@ def serve(
     record: Path | None,
     consent: str | None,
 ) -> None:
-    """Serve the page until Ctrl-C. `players` are a teacher and a student by name, `record` is the study file."""
+    """Serve the page until Ctrl-C, SIGTERM or the end of the terminal. `players` are a teacher and a student by name,
+    `record` is the study file, which then is whole without others beside it."""
     sock = open_socket(host, port)
-    study = None if record is None else Study(record)
-    local = is_loopback(host)
-    app = create_app(run, players, study, consent or CONSENT, LOOPBACK_HOSTS | {host} if local else None)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    if not local:
-        console.print(
-            f"Anyone who can reach {quote(host)} on the network can open this page and play; nothing is encrypted and "
-            "there is no password. Leave out --host to keep it to this computer.",
-            style="yellow", markup=False,
-        )  # fmt: skip
-    if record is not None:
-        console.print(f"Recording into {record}. A participant's link ends in ?participant=CODE", markup=False)
-    config = uvicorn.Config(
-        app, log_level="warning", limit_concurrency=1000, timeout_keep_alive=15, ws="none",
-        server_header=False, h11_max_incomplete_event_size=16_384, timeout_graceful_shutdown=3,
-    )  # fmt: skip
-    url = f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
-    print(f"Play at {url}  (Ctrl-C ends it)", flush=True)
-    threading.Thread(target=app.state.sessions.precompile, daemon=True).start()
-    if browser:
-        threading.Timer(0.5, webbrowser.open, [url]).start()
+    study = precompiling = None
     try:
-        uvicorn.Server(config).run(sockets=[sock])
+        study = None if record is None else Study(record)
+        local = is_loopback(host)
+        app = create_app(run, players, study, consent or CONSENT, LOOPBACK_HOSTS | {host} if local else None)
+        if not local:
+            console.print(
+                f"Anyone who can reach {quote(host)} on the network can open this page and play; nothing is encrypted "
+                "and there is no password. Leave out --host to keep it to this computer.",
+                style="yellow", markup=False,
+            )  # fmt: skip
+        if record is not None:
+            console.print(f"Recording into {record}. A participant's link ends in ?participant=CODE", markup=False)
+        config = uvicorn.Config(
+            app, http=BoundedProtocol, log_level="warning", limit_concurrency=1000, timeout_keep_alive=15, ws="none",
+            server_header=False, h11_max_incomplete_event_size=16_384, timeout_graceful_shutdown=3, backlog=BACKLOG,
+        )  # fmt: skip
+        server = uvicorn.Server(config)
+        end_on_signals(server)
+        url = f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
+        print(f"Play at {url}  (Ctrl-C ends it)", flush=True)
+        precompiling = threading.Thread(target=app.state.sessions.precompile, daemon=True)
+        precompiling.start()
+        if browser:
+            threading.Timer(0.5, webbrowser.open, [url]).start()
+        server.run(sockets=[sock])
     except KeyboardInterrupt:
         print("The page is closed.", file=sys.stderr)
     finally:
         sock.close()
-        if study is not None:
-            study.close()
+        if study is not None and not study.close():
+            console.print(f"Another program is using {record}: copy {record}-wal together with it.", markup=False)
+    if precompiling is not None and precompiling.is_alive():
+        # A compilation cannot be interrupted, and the interpreter would abort in the middle of it.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def end_on_signals(server: uvicorn.Server) -> None:
+    """End as after Ctrl-C: uvicorn sends itself the signal again when it has ended, and SIGTERM would then end the
+    process before the study is closed. The end of a terminal (SIGHUP) it does not know."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if hasattr(signal, "SIGHUP"):
+            signal.signal(signal.SIGHUP, server.handle_exit)

@@ -1,13 +1,18 @@
 """The page's requests answered: from settings and what a person has done so far to where the game stands."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from implicature.web import schemas
 from implicature.web.dealing import DealtGame, PlayableGame, deal_game, parse_instances
+from implicature.web.decisions import Decision, current_time
 from implicature.web.players import PlayableAgent, load_agents_and_games
 from implicature.web.rounds import Round, expected_returns, play_rounds
-from implicature.web.storage import Decision, Study, current_time
+from implicature.web.storage import Study
+
+IsGone = Callable[[], bool]
+"""Whether the client has closed its connection, so that nothing more may be recorded for it."""
 
 
 class GameSessions:
@@ -64,8 +69,9 @@ class GameSessions:
         game, dealt = self.deal(settings)
         return final_state(game, dealt, play_rounds(self.find_agent(settings), game, settings.variant, dealt))
 
-    def student_turn(self, turn: schemas.StudentTurn) -> schemas.GameState:
-        """The teacher does not observe the student's belief, so her messages are the same whatever the person does."""
+    def student_turn(self, turn: schemas.StudentTurn, is_gone: IsGone = lambda: False) -> schemas.GameState:
+        """The teacher does not observe the student's belief, so her messages are the same whatever the person does.
+        Where a decision was recorded before, that one is answered."""
         settings, agent = turn.settings, self.find_agent(turn.settings)
         game, dealt = self.deal(settings)
         if turn.n_messages > dealt.rounds:
@@ -76,18 +82,20 @@ class GameSessions:
             raise ValueError("After the last message there is nothing to wait for: guess.")
         rounds = play_rounds(agent, game, settings.variant, dealt, always_wait=True)
         so_far = rounds[: turn.n_messages]
-        answer = turn.answer if isinstance(turn.answer, int) else None
-        recorded = turn.answer is not None and self.record(
-            turn.participant, "student", settings, agent, dealt, so_far, answer
-        )
+        answer, recorded = turn.answer if isinstance(turn.answer, int) else None, None
+        if turn.answer is not None:
+            recorded = self.record(turn.participant, "student", settings, agent, dealt, so_far, answer, is_gone)
+        if recorded is not None:
+            answer = recorded.answer
         if answer is not None:
             state = final_state(game, dealt, so_far, answer)
         else:
-            visible = rounds[: turn.n_messages + (turn.answer == "wait")]
+            visible = rounds[: turn.n_messages + (turn.answer is not None)]
             state = schemas.GameState(messages=[one.message for one in visible], over=False)
-        return state.model_copy(update={"recorded": recorded})
+        return state.model_copy(update={"recorded": recorded is not None})
 
-    def teacher_turn(self, turn: schemas.TeacherTurn) -> schemas.GameState:
+    def teacher_turn(self, turn: schemas.TeacherTurn, is_gone: IsGone = lambda: False) -> schemas.GameState:
+        """Where a message was recorded before, that one is answered."""
         settings, agent = turn.settings, self.find_agent(turn.settings)
         game, dealt = self.deal(settings)
         words = game.space.attributes
@@ -97,16 +105,25 @@ class GameSessions:
             raise ValueError(f"A game of {dealt.rounds} rounds has no {len(turn.messages)} messages: send fewer.")
         if not turn.messages:
             return schemas.GameState(messages=[], over=False, target=dealt.target)
-        rounds = play_rounds(agent, game, settings.variant, dealt, tuple(turn.messages))[: len(turn.messages)]
-        if len(rounds) < len(turn.messages):
-            raise ValueError("The student answered before your last message: the game is over.")
-        answer = rounds[-1].answer
-        recorded = self.record(turn.participant, "teacher", settings, agent, dealt, rounds, answer)
-        if answer is not None:
+
+        def play(messages: list[int]) -> list[Round]:
+            rounds = play_rounds(agent, game, settings.variant, dealt, tuple(messages))[: len(messages)]
+            if len(rounds) < len(messages):
+                raise ValueError("The student answered before your last message: the game is over.")
+            return rounds
+
+        messages, rounds = turn.messages, play(turn.messages)
+        recorded = self.record(
+            turn.participant, "teacher", settings, agent, dealt, rounds, rounds[-1].answer, is_gone
+        )  # fmt: skip
+        if recorded is not None:
+            messages = [words.index(word) for word in recorded.messages]
+            rounds = play(messages)
+        if rounds[-1].answer is not None:
             state = final_state(game, dealt, rounds)
         else:
-            state = schemas.GameState(messages=turn.messages, over=False, target=dealt.target, rounds=rounds)
-        return state.model_copy(update={"recorded": recorded})
+            state = schemas.GameState(messages=messages, over=False, target=dealt.target, rounds=rounds)
+        return state.model_copy(update={"recorded": recorded is not None})
 
     def record(
         self,
@@ -117,38 +134,39 @@ class GameSessions:
         dealt: DealtGame,
         rounds: list[Round],
         answer: int | None,
-    ) -> bool:
-        """Record the decision of a participant who agreed to it, where this server records."""
+        is_gone: IsGone,
+    ) -> Decision | None:
+        """Record the decision of a participant who agreed to it, where this server records: the decision that stands,
+        which is an earlier one where this is a repeat."""
         if self.study is None or participant is None:
-            return False
+            return None
         space, last = self.games[dealt.game].space, rounds[-1]
-        self.study.record(
-            Decision(
-                time=current_time(),
-                participant=participant.code,
-                session=participant.session,
-                role=role,
-                game=dealt.game,
-                seed=dealt.seed,
-                candidates=[space.names(i) for i in dealt.instances],
-                words=list(space.attributes),
-                target=dealt.target,
-                max_rounds=dealt.rounds,
-                agent=agent.name,
-                version=agent.version,
-                variant=agent.variants[settings.variant],
-                round=len(rounds),
-                messages=[space.attributes[one.message] for one in rounds],
-                answer=answer,
-                correct=None if answer is None else answer == dealt.target,
-                reaction_time_ms=participant.reaction_time_ms,
-                belief_before=last.belief_before,
-                belief_after=last.belief_after,
-                teacher_estimate=last.teacher_estimate,
-                values=last.values,
-            )
+        decision = Decision(
+            time=current_time(),
+            participant=participant.code,
+            session=participant.session,
+            role=role,
+            game=dealt.game,
+            seed=dealt.seed,
+            candidates=[space.names(i) for i in dealt.instances],
+            words=list(space.attributes),
+            target=dealt.target,
+            max_rounds=dealt.rounds,
+            agent=agent.name,
+            version=agent.version,
+            variant=agent.variants[settings.variant],
+            round=len(rounds),
+            messages=[space.attributes[one.message] for one in rounds],
+            answer=answer,
+            correct=None if answer is None else answer == dealt.target,
+            reaction_time_ms=participant.reaction_time_ms,
+            belief_before=last.belief_before,
+            belief_after=last.belief_after,
+            teacher_estimate=last.teacher_estimate,
+            values=last.values,
+            decision_id=participant.decision_id,
         )
-        return True
+        return self.study.record(decision, is_gone)
 
 
 def final_state(

@@ -7,13 +7,13 @@ import { askConsent } from "./consent.js";
 import { byId, element } from "./dom.js";
 import { addGame, renderScore } from "./score.js";
 import { renderSettings, renderVariants } from "./settings.js";
-import { gameKey, gameSettings, newSeed, readState, writeState } from "./state.js";
+import { gameKey, gameSettings, newSeed, newUUID, readState, writeState } from "./state.js";
 
 let about, participant;
 let state; // what the URL holds
 let view, gameState; // from the server: what both players see, and where the game stands
 let turns = []; // as the teacher: the messages sent; as the student: the answers, "wait" or a position
-let turnStarted = 0, requests = 0;
+let turnStarted = 0, decisionId, requests = 0;
 
 const currentGame = () => about.games.find((game) => game.name === state.game);
 const currentAgent = () => about.agents.find((agent) => agent.name === state.agent);
@@ -21,7 +21,7 @@ const isOver = () => gameState?.over ?? false;
 
 function decisionMaker() {
   const reactionTime = Math.min(86_400_000, Math.round(performance.now() - turnStarted));
-  return participant && { consent: true, ...participant, reaction_time_ms: reactionTime };
+  return participant && { consent: true, ...participant, reaction_time_ms: reactionTime, decision_id: decisionId };
 }
 
 // The response; null if it is an error, which is shown, or if a later request has been sent.
@@ -78,6 +78,7 @@ async function firstTurn() {
 function update(response) {
   gameState = response;
   turnStarted = performance.now();
+  decisionId = newUUID(); // one for each turn: whatever is sent twice in it is recorded once
   if (isOver() && state.mode !== "watch") addGame(gameKey(state), gameState);
   render();
 }
@@ -89,7 +90,7 @@ async function guess(answer) {
   const body = { settings: gameSettings(state), n_messages: gameState.messages.length, answer, participant: decisionMaker() };
   const response = await send("student", body);
   if (!response) return;
-  turns = [...turns, answer];
+  turns = [...turns, response.over ? response.answer : "wait"]; // what was recorded first, if two were sent
   update(response);
   if (isOver()) byId("next")?.focus();
 }

@@ -9,6 +9,15 @@ const OLD_NAMES = { agent: { pair: "pretrained", met: "matchup" }, game: { yours
 
 export const newSeed = () => crypto.getRandomValues(new Uint32Array(1))[0] % SEEDS;
 
+// crypto.randomUUID exists only on this computer and over https.
+export function newUUID() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
 const wholeNumber = (text) => (/^\d{1,10}$/.test(text ?? "") ? Number(text) : null);
 
 export function readState(about) {
