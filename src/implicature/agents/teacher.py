@@ -1,6 +1,7 @@
 """The learned teacher: she predicts what the student would believe after each message and values it.
 
-    Q(O, o*, b, m) = value of (the predicted belief f_A(O, b, m), the target),   π_A(m | …) = softmax(β Q)   (eq. 2, 3)
+    π_A(m | O, o*, b) = softmax(β Q(O, o*, b, m))                                                      (equation 2)
+    Q(O, o*, b, m)    = value of (the predicted belief f_A(O, b, m), the target)                        (equation 3)
 
 Q reads what the paper's reads, and the predicted belief in the target (F-08), which a sum of embeddings does not
 determine when candidates are many.
