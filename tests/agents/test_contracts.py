@@ -1,6 +1,7 @@
 """The contract of teachers and students, kept by every kind of player."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -31,7 +32,7 @@ def some_games() -> Array:
     return jnp.asarray(rows[np.array(chosen)], jnp.float32)
 
 
-def learned(method: str, **settings: object) -> Pair:
+def learned(method: str, **settings: Any) -> Pair:
     config = Config.of(method=method, width=8, layers=2, q_hidden=8, beta=20.0, **settings)
     return NEW_PAIR[method](jax.random.key(0), config, jnp.eye(MESSAGES), MESSAGES)
 
@@ -47,8 +48,8 @@ def rarest_true_word(observation: TeacherObservation) -> np.ndarray:
 
 
 def candidates_that_fit(observation: StudentObservation) -> tuple[np.ndarray, float]:
-    fits = np.asarray(observation.candidates)[:, [m for m in observation.messages if m >= 0]].all(axis=1) + 0.01
-    return fits, 0.5
+    fits = np.asarray(observation.candidates)[:, [m for m in observation.messages if m >= 0]].all(axis=1)
+    return np.where(fits, 1.0, 0.01), 0.5
 
 
 class CompiledStudent(eqx.Module):

@@ -213,7 +213,7 @@ def test_a_baseline_that_is_resumed_ends_bit_identical(whole: Run, tmp_path: Pat
     ("changed", "sentence"),
     [
         ({"temperature": 0.0}, "--temperature is 0.0: give a number from 1e-06 to 1,000,000."),
-        ({"entropy_bonus": -1.0}, "--entropy-bonus is -1.0: give a number from 0 to 1,000,000."),
+        ({"entropy_bonus": -1.0}, "--entropy-bonus is -1.0: give a number from 0 to 10,000."),
         ({"filters": 0}, "--filters is 0: give a number from 1 to 1,024."),
     ],
 )

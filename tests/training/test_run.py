@@ -286,7 +286,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "lapse rate 2": ({"lapse_rate": 2.0}, "--lapse-rate is 2.0: give a number from 0 to 0.999."),
     "gamma nan": ({"gamma": float("nan")}, "--gamma is nan: give a number from 0 to 1."),
     "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two probabilities from 0.000001 to 1: "),
-    "beta nan": ({"beta": float("nan")}, "--beta is nan: give a number from 0 to 1,000,000."),
+    "beta nan": ({"beta": float("nan")}, "--beta is nan: give a number from 0 to 10,000."),
     "a seed too large": ({"seed": 2**40}, "--seed is 1,099,511,627,776: give a number from 0 to "),
     "a negative split": ({"split_seed": -1}, "--split-seed is -1: give a number from 0 to "),
 }

@@ -7,7 +7,7 @@ speaker of 2017   every number of the target's embedding passes, beside those of
 listener          π(o | m) ∝ exp(e_o · v_m / τ): he embeds each candidate by itself and the symbol, and compares  (both)
 
 A network gives its whole table at once, candidates × messages, as our belief networks do: what a speaker would say of
-each candidate were it the target, or how well each message fits each candidate. Games come last, as in `belief`.
+each candidate were it the target, or how well each message fits each candidate. Games come last (see `implicature.nn`).
 """
 
 import equinox as eqx
