@@ -219,4 +219,4 @@ def test_d13_training_stops_at_the_first_chunk_that_is_not_finite_and_keeps_the_
 def test_d13_weights_that_must_diverge_are_refused_at_once(tmp_path: Path, name: str, value: float):
     method = "la-2018" if name == "entropy_bonus" else "pragmatic"
     with pytest.raises(ValueError, match=f"--{name.replace('_', '-')} is 1,000,000.0: give a number from 0 to"):
-        start_run(tmp_path / "run", Config.of(method=method, **{name: value}))
+        start_run(tmp_path / "run", Config().replace(method=method, **{name: value}))
