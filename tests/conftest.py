@@ -27,11 +27,25 @@ TINY = {
 }  # fmt: skip
 
 
+SLOW_FIXTURES = {"whole_run", "two_pairs", "wheel", "server", "serving", "ray_cluster"}
+SLOW_FOLDERS = {"hostile", "docs"}
+SLOW_FILES = {"test_browser", "test_runner", "test_wheel", "test_image_training"}
+"""Fixtures, folders and files whose tests take long together; others are marked one by one."""
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Two processes share the tests. Those of a file stay together, as they need the same programs compiled, and all of
     tests/hostile, which counts its cases."""
-    hostile = item.path.parent.name == "hostile"
-    item.add_marker(pytest.mark.xdist_group("hostile" if hostile else item.path.stem))
+    folder = item.path.parent.name
+    item.add_marker(pytest.mark.xdist_group("hostile" if folder == "hostile" else item.path.stem))
+    if folder == "hostile":
+        item.add_marker(pytest.mark.hostile)
+    if item.path.stem == "test_browser":
+        item.add_marker(pytest.mark.browser)
+    if "ray_cluster" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.cluster)
+    if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())) or folder in SLOW_FOLDERS or item.path.stem in SLOW_FILES:
+        item.add_marker(pytest.mark.slow)
 
 
 Ask = Callable[..., tuple[int, str, str]]

@@ -48,6 +48,7 @@ print(json.dumps([len(modules), before, after, folder, jax.config.jax_compilatio
 """
 
 
+@pytest.mark.slow
 def test_importing_changes_nothing_in_the_host_process(tmp_path: Path):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
     environment = {**clean, "XDG_CACHE_HOME": str(tmp_path)}
@@ -78,6 +79,7 @@ def test_what_is_not_there_is_an_attribute_error():
         implicature.nonsense  # noqa: B018  # pyright: ignore
 
 
+@pytest.mark.slow
 def test_every_name_does_what_its_examples_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """In one folder, in the order of the names: what `train` made is opened by `open_run`."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -92,6 +94,7 @@ def test_every_name_does_what_its_examples_say(tmp_path: Path, monkeypatch: pyte
     assert runner.summarize(verbose=False).failed == 0
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_command(whole_run: Trained, monkeypatch: pytest.MonkeyPatch, capsys: Any):
     from implicature.cli.main import main
 

@@ -102,6 +102,7 @@ def beliefs_and_policies(pair: Pair, features: Array, last: bool) -> tuple[Array
     return jax.vmap(after)(jnp.arange(MESSAGES))
 
 
+@pytest.mark.slow
 def test_values_are_finite_and_message_probabilities_sum_to_one_under_jit_and_vmap(pair: Pair):
     games, targets = some_games(), jnp.arange(GAMES) % CANDIDATES
     values, probabilities = jax.jit(jax.vmap(lambda game, target: values_of(pair, game, target)))(games, targets)
@@ -113,6 +114,7 @@ def test_values_are_finite_and_message_probabilities_sum_to_one_under_jit_and_vm
         assert np.allclose(values_of(pair, games[i], targets[i])[0], values[i], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [False, True])
 def test_beliefs_and_policies_sum_to_one_and_nobody_waits_in_the_last_round(pair: Pair, last: bool):
     beliefs, policies = jax.jit(jax.vmap(lambda game: beliefs_and_policies(pair, game, last)))(some_games())
@@ -125,6 +127,7 @@ def test_beliefs_and_policies_sum_to_one_and_nobody_waits_in_the_last_round(pair
         assert not np.asarray(policies)[..., -1].any()
 
 
+@pytest.mark.slow
 def test_permuting_candidates_permutes_beliefs_and_leaves_values(pair: Pair):
     order = np.array([2, 0, 3, 1])
     for game in some_games()[:3]:
@@ -137,6 +140,7 @@ def test_permuting_candidates_permutes_beliefs_and_leaves_values(pair: Pair):
         assert np.allclose(before, after, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_game_is_played_to_its_end(pair: Pair):
     @jax.jit
     @jax.vmap

@@ -30,6 +30,7 @@ def image_run(squares: Path, draw_squares: Draw, tmp_path_factory: pytest.TempPa
     return folder / "run"
 
 
+@pytest.mark.slow
 def test_training_with_other_images_sees_those(image_run: Path, squares: Path):
     task = open_run(image_run).task
     own = read_space(squares)
@@ -41,6 +42,7 @@ def test_training_with_other_images_sees_those(image_run: Path, squares: Path):
     assert (image_run / "example.png").exists()
 
 
+@pytest.mark.slow
 def test_a_pair_plays_with_other_images_and_with_several_of_each(
     image_run: Path, squares: Path, draw_squares: Draw, tmp_path: Path, ask: Ask
 ):
@@ -66,6 +68,7 @@ def test_a_pair_plays_with_other_images_and_with_several_of_each(
     assert "images of" in table
 
 
+@pytest.mark.slow
 def test_novel_targets_are_those_that_training_held_out(image_run: Path, ask: Ask):
     code, said, _ = ask("evaluate", image_run, "--games", 300, "--novel", "--json")
     assert code == 0
@@ -79,6 +82,7 @@ def test_novel_targets_are_those_that_training_held_out(image_run: Path, ask: As
     assert 1 < len(targets) <= 6
 
 
+@pytest.mark.slow
 def test_what_cannot_be_seen_is_refused_in_one_sentence(
     image_run: Path, squares: Path, whole_run: Trained, draw_squares: Draw, tmp_path: Path, ask: Ask
 ):

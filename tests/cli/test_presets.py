@@ -17,6 +17,7 @@ def stored_config(folder: Path) -> dict[str, Any]:
     return {name: value for group in groups.values() for name, value in group.items()}
 
 
+@pytest.mark.slow
 def test_explicit_options_win_over_a_preset(ask: Ask, tmp_path: Path):
     for i, preset in enumerate((["--preset", "paper"], ["--preset=paper"])):
         out = tmp_path / str(i)
@@ -35,6 +36,7 @@ def test_an_option_wins_even_if_it_is_given_as_the_usual_default(ask: Ask, tmp_p
     assert stored_config(tmp_path / "run")["iterations"] == int(usual)
 
 
+@pytest.mark.slow
 def test_a_preset_depends_on_the_method(ask: Ask, tmp_path: Path):
     out = tmp_path / "run"
     assert ask("train", "--preset", "paper", "--method", "la-2017", *SMALL, "--out", out)[0] == 0

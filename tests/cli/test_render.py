@@ -37,6 +37,7 @@ def gl_name() -> bytes:
         return GL.glGetString(GL.GL_RENDERER) or b""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("can_draw")
 def test_the_shipped_images_are_rendered_again_as_a_space(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path):
     out = tmp_path / "new" / "folder"
@@ -57,6 +58,7 @@ def test_the_shipped_images_are_rendered_again_as_a_space(monkeypatch: pytest.Mo
     assert Image.open(out / "sheet.png").size == (3120, 1560)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("can_draw")
 def test_a_jittered_set_has_several_images_of_each_object(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     sheet = tmp_path / "elsewhere" / "sheet.png"

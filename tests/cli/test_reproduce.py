@@ -23,6 +23,7 @@ def test_tasks_with_results_are_not_run_again():
     assert unfinished(filter_tasks(tasks, KEY, only="b"), KEY, results) == [{"setting": "b", "seed": 0}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: str):
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--games", "50", "--jobs", jobs]
@@ -39,6 +40,7 @@ def test_a_second_time_costs_nothing_and_changes_nothing(tmp_path: Path, jobs: s
     assert again.stderr == ""
 
 
+@pytest.mark.slow
 def test_smoke_results_stay_apart_and_are_marked(tmp_path: Path):
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "ceilings", "--only", "numbers-4"]
     command += ["--games", "50", "--smoke", "--out"]
@@ -52,6 +54,7 @@ def test_smoke_results_stay_apart_and_are_marked(tmp_path: Path):
     assert "stay apart" in refused.stderr
 
 
+@pytest.mark.slow
 def test_all_shows_the_results_there_are_and_runs_nothing_twice(tmp_path: Path):
     results = Path(__file__).parents[2] / "results"
     for name in ("ceilings.csv", "pairs.csv"):
@@ -69,6 +72,7 @@ def test_all_shows_the_results_there_are_and_runs_nothing_twice(tmp_path: Path):
     assert json.loads(planned.stdout)["tasks"] == len(pairs.tasks()) + 6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked up in /proc")
 def test_a_killed_command_leaves_no_worker_behind(tmp_path: Path):
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "pairs", "--jobs", "2"]

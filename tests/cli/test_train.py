@@ -52,6 +52,7 @@ def test_the_figures_of_one_pair_have_these_names_and_are_those_of_the_report(wh
     assert f"{100 * figures['accuracy']:.2f} %" in table
 
 
+@pytest.mark.slow
 def test_the_figures_of_several_pairs_are_means_with_each_beside_them(two_pairs: Path, ask: Ask):
     code, said, _ = ask("evaluate", str(two_pairs), "--json", "--games", "300")
     figures = json.loads(said)
@@ -74,6 +75,7 @@ def test_another_seed_draws_other_games_and_the_same_seed_the_same(whole_run, as
     assert first != other
 
 
+@pytest.mark.slow
 def test_pairs_play_with_other_numbers_of_candidates_and_in_equivalent_games(whole_run, ask: Ask):
     changed = ["--candidates", "2", "--equivalent", "--phase", "0"]
     code, said, _ = ask("evaluate", str(whole_run.folder), "--json", "--games", "300", *changed)
@@ -115,6 +117,7 @@ def test_a_run_is_not_written_over_and_a_mistake_leaves_nothing(whole_run, tiny:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_names_are_printed_as_they_are(whole_run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     # "[red]" is a fine attribute, and "[/bold]" a fine name: neither is markup. Number sets, renamed.
     path = tmp_path / "space.json"

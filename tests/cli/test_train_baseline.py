@@ -12,6 +12,7 @@ ARGUMENTS = "--method la-2017 --train-games 2000 --iterations 250 --phases 1 --c
 ARGUMENTS += " --no-grounded --quiet"
 
 
+@pytest.mark.slow
 def test_a_baseline_is_trained_evaluated_and_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -42,6 +42,7 @@ def parallel(**options: Any) -> Any:
 # What PettingZoo asks of an environment
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably:UserWarning")
 @pytest.mark.filterwarnings("ignore:We recommend agents to be named:UserWarning")
@@ -225,6 +226,7 @@ def rollouts(env: Any, pair: Any) -> tuple[Any, Rollout]:
     return games, jax.vmap(one)(jax.random.split(jax.random.key(3), 200), games)
 
 
+@pytest.mark.slow
 def test_rollout_and_both_environments_agree_on_every_round():
     env = environment(SPACE, RULES, "train", "attributes", 300)
     pair = new_pragmatic_pair(jax.random.key(0), resolve(Config.of(width=4, layers=1), SPACE, 3), jnp.eye(6), 6)

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from implicature.agents.contracts import AbstractTeacher, Pair
 from implicature.agents.custom import CustomTeacher
@@ -43,6 +44,7 @@ def measure(teacher: AbstractTeacher) -> np.ndarray:
     return covariance(pair, two_by_two(), Rules(2), targets, 40, seed=1, split="train")
 
 
+@pytest.mark.slow
 def test_an_exact_teacher_avoids_words_that_are_true_of_distractors():
     found = measure(ExactTeacher(ExactModel(2)))
     assert found.diagonal().min() < -0.05

@@ -135,6 +135,7 @@ def measure(teacher: AbstractTeacher, student: AbstractStudent, space: Space, ro
     return language(pair, feature_table(pair, space), space, games, Rules(3, rounds))
 
 
+@pytest.mark.slow
 def test_exact_players_speak_truly_and_are_understood():
     found = measure(ExactTeacher(ExactModel(2)), ExactStudent(ExactModel(2)), number_sets(6, 3), rounds=2)
     assert found["games"] == 600

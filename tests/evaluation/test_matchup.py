@@ -66,6 +66,7 @@ def test_literal_agents_of_ones_own_play_about_as_the_literal_pair(here: Path, a
     assert abs(custom["accuracy"] - literal["accuracy"]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_run_plays_with_anybody_and_with_itself(here: Path, ask: Any, whole_run: Trained):
     folder = whole_run.folder
     own = json.loads(ask("evaluate", folder, "--games", 500, "--json"))
@@ -78,6 +79,7 @@ def test_a_run_plays_with_anybody_and_with_itself(here: Path, ask: Any, whole_ru
     assert taught != own
 
 
+@pytest.mark.slow
 def test_pairs_of_two_runs_play_one_by_one(here: Path, ask: Any, whole_run: Trained, two_pairs: Path):
     crossed = json.loads(
         ask("evaluate", "--teacher", whole_run.folder, "--student", two_pairs, "--games", 200, "--json")

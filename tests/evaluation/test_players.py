@@ -149,6 +149,7 @@ def check_distributions(teacher: Any, student: Any, context: Context) -> None:
         assert min(belief.values()) >= 0
 
 
+@pytest.mark.slow
 def test_a_run_answers_by_folder_by_object_and_after_each_phase(whole_run: Trained):
     context = Context(*NUMBERS)
     teacher, student = implicature.players(whole_run.folder)
@@ -176,6 +177,7 @@ def test_a_run_believes_as_in_its_rollouts(whole_run: Trained):
         assert values(belief) == pytest.approx([row[f"belief_{i}"] for i in range(1, 5)], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_baseline_answers_too(baseline: Run):
     teacher, student = implicature.players(baseline)
     check_distributions(teacher, student, Context(*NUMBERS))

@@ -14,6 +14,7 @@ LITERAL = SMALL.replace(phases=0, width=8, layers=1, q_hidden=16)
 CODE = SMALL.replace(method="la-2018", grounded=False, phases=1, iterations=1000, width=32)
 
 
+@pytest.mark.slow
 def test_grounded_pairs_understand_each_other_and_ungrounded_protocols_do_not_transfer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -35,6 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("runs")
 
 
+@pytest.mark.slow
 def test_a_pair_has_a_result_after_every_phase_beside_the_exact_recursion(runs: Path):
     task = pairs.tasks()[0]
     results = pairs.run(task, GAMES, runs)
@@ -56,6 +57,7 @@ def test_a_run_of_another_config_is_not_taken_for_this_one(runs: Path):
         pairs.train_or_load(TINY.replace(width=5), task, runs)
 
 
+@pytest.mark.slow
 def test_the_same_pair_plays_with_other_numbers_of_candidates(runs: Path):
     results = n_candidates.run(n_candidates.tasks()[0], GAMES, runs)
     assert [one["candidates"] for one in results] == [2, 5]
@@ -65,6 +67,7 @@ def test_the_same_pair_plays_with_other_numbers_of_candidates(runs: Path):
     assert [row.label for row in n_candidates.render(results)[0].rows] == ["2", "5"]
 
 
+@pytest.mark.slow
 def test_several_rounds_are_summarized_by_teaching_dimension_beside_one_round(runs: Path):
     one, four = (
         multi_round.run({"setting": name, "split": 0, "seed": 0}, GAMES, runs / "rounds")
@@ -78,6 +81,7 @@ def test_several_rounds_are_summarized_by_teaching_dimension_beside_one_round(ru
     assert "| all | 100.0 |" in multi_round.render(one + four)[0].to_markdown()
 
 
+@pytest.mark.slow
 def test_seconds_are_counted_until_the_target_accuracy_or_are_missing(runs: Path):
     results: list[Result] = []
     for setting in time_to_accuracy.SETTINGS:

@@ -46,6 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.slow
 def test_both_pairs_play_the_same_games_with_clean_and_with_jittered_images(runs: Path):
     name = "exchange, grounded, objects-4"
     tasks = [task for task in robustness.tasks() if task["setting"].startswith(name) and task["seed"] == 0]
@@ -81,6 +82,7 @@ def test_pairs_of_clean_images_are_those_of_the_tables_and_others_differ_in_thei
         assert jittered.replace(pretraining_iterations=iterations) == SETTINGS[name]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("can_draw")
 def test_jittered_images_are_rendered_once(tmp_path: Path):
     folder = jittered_objects(tmp_path / "new" / "jittered", 1, 3)

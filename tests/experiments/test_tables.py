@@ -38,6 +38,7 @@ def test_baselines_are_trained_in_every_game_from_both_starts_and_no_longer_than
     assert all(one.phases * one.iterations <= 100_000 for one in baselines)
 
 
+@pytest.mark.slow
 def test_a_baseline_has_results_like_ours_and_tables_show_the_papers_beside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -59,6 +59,7 @@ def test_the_paper_example_has_the_levels_and_dimensions_worked_out_by_hand() ->
     assert found.accuracy == [1, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_circle_has_no_levels_and_stays_a_coin_toss() -> None:
     found = explain(CIRCLE, depth=100)
     assert found.level == [None, None, None]
@@ -80,6 +81,7 @@ def test_an_indicator_start_weighs_truth_alone() -> None:
     np.testing.assert_allclose(explain(game, depth=0).depths[0].student[0], [2 / 3, 1 / 3], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_beliefs_and_choices_add_up_to_one_whatever_the_padding() -> None:
     for n in (2, 8, 9):
         found = explain([f"0,{i},{i + 1}" for i in range(1, n + 1)], depth=2)
@@ -121,6 +123,7 @@ def test_ties_and_misses_are_named_as_such() -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_sentence_about_random_games_is_true() -> None:
     generator = np.random.default_rng(0)
     place = {f"the {ordinal(i + 1)}": i for i in range(6)}
@@ -147,6 +150,7 @@ def test_every_sentence_about_random_games_is_true() -> None:
     assert claims > 100
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_json_object() -> None:
     command = [sys.executable, "-c", "from implicature.cli.main import main; main()", "explain", *PAPER, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -160,6 +164,7 @@ def test_the_command_prints_one_json_object() -> None:
     assert {np.shape(depth["teacher"]) for depth in found["depths"]} == {(4, 6)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [
@@ -237,6 +242,7 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert sentence in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["three_objects", "some_all"])
 def test_the_examples_run(name: str) -> None:
     done = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=True)

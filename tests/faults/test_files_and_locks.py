@@ -105,6 +105,7 @@ def test_d11_the_oldest_entries_go_when_the_cache_is_too_large(tmp_path: Path):
     assert compilation_cache.MAX_BYTES == 2**30
 
 
+@pytest.mark.slow
 def test_d11_an_unreadable_entry_is_made_again_without_a_word(tmp_path: Path):
     program = (
         "import implicature\nimplicature.enable_compilation_cache()\nimport jax, jax.numpy as jnp\n"

@@ -77,6 +77,7 @@ def recording(serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
 # ---- D2: a recorded decision is one row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{"decision_id": FIRST_ID}, {}], ids=["id", "no-id"])
 def test_d2_fifty_concurrent_posts_of_one_decision_give_one_row(more: dict, recording: tuple[str, Path]):
     address, file = recording
@@ -108,6 +109,7 @@ def test_d2_a_repeat_is_answered_like_the_first_post_whatever_it_says(page: Test
     assert [(one.role, one.round) for one in decisions_in(file)] == [("student", 1), ("teacher", 1)]
 
 
+@pytest.mark.slow
 def test_d2_a_repeat_of_waiting_is_waiting(page: TestClient, file: Path):
     turn = {"settings": TWO_ROUNDS, "answer": "wait", "participant": participant()}
     first = post(page, "student", turn)
@@ -218,6 +220,7 @@ def test_d2_a_study_of_format_1_keeps_its_duplicates_and_takes_no_more(page: Tes
 # ---- D3: what is recorded can be read
 
 
+@pytest.mark.slow
 def test_d3_joiners_and_new_emoji_are_recorded_and_read(tmp_path: Path, ask):
     """می‌خواهم holds a zero-width non-joiner; Python 3.11 does not know 🩷, which is of Unicode 15."""
     space = tmp_path / "own.csv"
@@ -278,6 +281,7 @@ def test_d3_what_could_not_be_read_is_not_recorded(file: Path, page: TestClient)
 # ---- D8: recording in operation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_d8_the_file_alone_can_be_copied_after_a_signal(number: signal.Signals, file: Path, tmp_path: Path, serving):
     with serving("--record", str(file)) as (address, process):
@@ -299,6 +303,7 @@ def foreign_lock(file: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+@pytest.mark.slow
 def test_d8_a_foreign_lock_is_answered_with_503_soon(recording: tuple[str, Path]):
     address, file = recording
 
@@ -330,6 +335,7 @@ def raw_post(body: bytes, length: int | None = None) -> bytes:
     return head.encode() + b"\r\n\r\n" + body
 
 
+@pytest.mark.slow
 def test_d8_nothing_is_recorded_after_its_client_has_gone(recording: tuple[str, Path]):
     address, file = recording
     httpx.post(f"{address}api/student", json={"settings": {**SETTINGS, "seed": 70}, "answer": 0}, timeout=60)

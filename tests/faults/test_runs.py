@@ -48,12 +48,14 @@ def edit_config(folder: Path, group: str, name: str, value: object) -> None:
 # D4: another number of devices
 
 
+@pytest.mark.slow
 def test_d4_a_run_records_devices_versions_and_platform(small_run: Path):
     recorded = json.loads((small_run / "config.json").read_text())["environment"]
     assert recorded["devices"] == 2  # tests/conftest.py
     assert {"jax", "jaxlib", "platform"} <= recorded.keys()
 
 
+@pytest.mark.slow
 def test_d4_resuming_on_another_number_of_devices_is_told_before_it_goes_on(run_copy: Path):
     content = json.loads((run_copy / "config.json").read_text())
     content["environment"]["devices"] = 8
@@ -91,6 +93,7 @@ def test_d4_the_command_resumes_with_the_devices_that_the_run_was_started_with(t
 # D5: weights are bound to their config and space
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("group", "name", "value", "sentence"),
     [
@@ -112,6 +115,7 @@ def test_d5_weights_under_the_name_of_another_phase_are_noticed(run_copy: Path):
         open_run(run_copy).pair(1)
 
 
+@pytest.mark.slow
 def test_d5_a_reordered_or_edited_space_is_noticed(tmp_path: Path):
     table = tmp_path / "things.csv"
     rows = [f"c{i % 3},s{i // 3}" for i in range(9)]
@@ -181,6 +185,7 @@ def collect(run: Run, chunks: list[Progress]) -> None:
         chunks.append(progress)
 
 
+@pytest.mark.slow
 def test_d13_training_stops_at_the_first_chunk_that_is_not_finite_and_keeps_the_last_finite_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

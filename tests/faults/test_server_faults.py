@@ -60,6 +60,7 @@ def address(serving) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_d10_eleven_hundred_half_open_connections_starve_nobody(address: str):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < HALF_OPEN + 200:
@@ -75,6 +76,7 @@ def test_d10_eleven_hundred_half_open_connections_starve_nobody(address: str):
             time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_d10_one_address_cannot_take_all_connections(address: str):
     """Those that wait longest for a request end first; one that is being used goes on."""
     with httpx.Client(base_url=address, timeout=5) as busy:
@@ -98,6 +100,7 @@ INCOMPLETE = {
 """What is sent at once, and then twice a second."""
 
 
+@pytest.mark.slow
 def test_d10_a_request_that_does_not_arrive_is_ended(address: str):
     """Not even a byte now and then keeps it open."""
     with ExitStack() as stack:
@@ -120,6 +123,7 @@ def test_d10_a_request_that_does_not_arrive_is_ended(address: str):
         assert list(clients) == []
 
 
+@pytest.mark.slow
 def test_d10_a_connection_that_is_used_stays_open(address: str):
     with httpx.Client(base_url=address, timeout=5) as client:
         for _ in range(4):

@@ -56,6 +56,7 @@ def combinations_of(games: Game) -> set[tuple[int, ...]]:
 # Sampling
 
 
+@pytest.mark.slow
 def test_every_combination_and_every_order_of_it_is_equally_likely(games: Game):
     drawn = np.asarray(games.candidates)
     assert_uniform(np.sort(drawn, axis=1), list(combinations(range(6), 3)))  # C(6, 3) = 20
@@ -127,6 +128,7 @@ def test_games_of_a_split_are_uniform_over_its_combinations(split_games: list[Ga
         assert_uniform(np.asarray(games.target)[:, None], [(k,) for k in range(4)])
 
 
+@pytest.mark.slow
 def test_with_targets_the_target_is_one_of_them_and_the_others_are_any_that_keep_to_the_split():
     # Instances 2, 3, 5, 7, 11, 13, given in any order, targets 3 and 13: each with C(5, 2) = 10 pairs of others, those
     # in the training split equally likely, in 3 places.

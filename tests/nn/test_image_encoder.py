@@ -78,6 +78,7 @@ def test_without_images_the_attributes_are_the_features():
     assert encode_batch(None, attributes, attributes, jnp.array([1])) is attributes
 
 
+@pytest.mark.slow
 def test_a_batch_encodes_the_images_it_needs_and_leaves_the_rest_as_it_was():
     known = jnp.zeros((4, FEATURES))
     features = encode_batch(ENCODER, IMAGES, known, jnp.array([[3, 1], [1, 1]]))
@@ -86,6 +87,7 @@ def test_a_batch_encodes_the_images_it_needs_and_leaves_the_rest_as_it_was():
     assert not features[jnp.array([0, 2])].any()
 
 
+@pytest.mark.slow
 def test_a_gradient_reaches_the_encoder_through_the_images_of_a_batch():
     def loss(encoder: ImageEncoder) -> jax.Array:
         return encode_batch(encoder, IMAGES, jnp.zeros((4, FEATURES)), jnp.array([2]))[2, 0]

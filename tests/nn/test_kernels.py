@@ -50,6 +50,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_and_its_gradient_are_those_of_the_plain_formula(name: str):
     kernel = KERNELS[name]

@@ -66,6 +66,7 @@ def test_permuting_candidates_permutes_the_likelihood(net: AbstractBeliefNet, ca
     assert np.allclose(plain[order], other, atol=1e-5)
 
 
+@pytest.mark.slow
 @every_network
 @pytest.mark.parametrize("number", [2, 12])
 def test_the_same_weights_take_any_number_of_candidates(net: AbstractBeliefNet, number: int):
@@ -110,6 +111,7 @@ def test_a_batch_with_games_last_is_the_games_one_by_one(net: AbstractBeliefNet)
         assert np.allclose(together[..., i], encode(net, game).log_likelihood, atol=1e-5)
 
 
+@pytest.mark.slow
 @every_network
 def test_the_value_of_one_message_is_that_among_all(net: AbstractBeliefNet):
     # With a Q head that is not 0, as it is at first.
@@ -131,6 +133,7 @@ def exchange_net(freeze_semantics: bool) -> ExchangeNet:
     return ExchangeNet(MESSAGES, MESSAGES, jax.random.key(0), 4, 2, lapse_rate=0.0, freeze_semantics=freeze_semantics)
 
 
+@pytest.mark.slow
 def test_before_training_on_games_words_are_used_literally():
     # Twice the logit: the literal probability of a message squared, and normalised again.
     encoding = encode(exchange_net(True), some_candidates(CANDIDATES))
@@ -138,6 +141,7 @@ def test_before_training_on_games_words_are_used_literally():
     assert np.allclose(np.exp(encoding.log_likelihood), squared / squared.sum(axis=1, keepdims=True), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_training_on_games_changes_use_but_not_meaning():
     def has_gradient(freeze_semantics: bool, table: str) -> tuple[bool, bool]:
         """Whether a loss on this table trains the encoder and the message vectors, and the exchange layers."""

@@ -121,6 +121,7 @@ def states(events: list[dict[str, Any]], seed: int) -> list[str]:
     return [event["state"] for event in events if "state" in event and event["task"]["seed"] == seed]
 
 
+@pytest.mark.slow
 def test_both_engines_give_the_same_results_whichever_task_lost_its_worker(local: Sweep, ray: Sweep):
     def comparable(sweep: Sweep) -> list[Result]:
         differ = ("seconds", "command")
@@ -158,6 +159,7 @@ def test_tasks_of_a_cluster_run_side_by_side(ray: Sweep):
     assert max(event["running"] for event in ray.events if "running" in event) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["local", "ray"])
 def test_control_c_keeps_the_results_and_ends_the_workers(engine: str, ray_cluster: dict[str, str], tmp_path: Path):
     mark = {"IMPLICATURE_TEST": str(tmp_path)}
@@ -180,6 +182,7 @@ def test_control_c_keeps_the_results_and_ends_the_workers(engine: str, ray_clust
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_every_worker_with_it_fails_in_the_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(tasks, "MAX_LOSSES", 3)
     monkeypatch.syspath_prepend(tmp_path)
@@ -189,6 +192,7 @@ def test_a_job_that_takes_every_worker_with_it_fails_in_the_end(monkeypatch: pyt
     assert events[-1].message.startswith("3 workers were lost while running it, the last of them process ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="there are no cores to choose from")
 def test_workers_side_by_side_have_a_core_each(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # Where cores are claimed: nobody else's here.
@@ -247,6 +251,7 @@ def test_a_cluster_that_cannot_be_reached_is_one_sentence_at_once(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_cluster_without_gpus_cannot_give_one(ray_cluster: dict[str, str], tmp_path: Path):
     done = subprocess.run(
         command(tmp_path, "naps", "--engine", "ray", "--gpus", "1"),

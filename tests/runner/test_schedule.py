@@ -89,6 +89,7 @@ def test_a_plan_counts_every_task_as_measured_or_like_its_setting():
         plan(tasks, results, KEY, workers=0)
 
 
+@pytest.mark.slow
 def test_a_plan_is_printed_and_runs_nothing(tmp_path: Path):
     setting = "deep-sets, grounded, numbers-4"
     write_results(tmp_path / "pairs.csv", [{"setting": setting, "split": 0, "seed": 0, "seconds": 95}])

@@ -107,6 +107,7 @@ def test_json_says_the_same_in_several_ways(tmp_path: Path, document, attributes
     assert space.table.astype(int).tolist() == [[1, 0], [1, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -244,6 +245,7 @@ values = st.recursive(
 parts = st.fixed_dictionaries({"instances": values}, optional={"attributes": values, "categories": values})
 
 
+@pytest.mark.slow
 @given(document=values | parts | st.lists(st.dictionaries(st.sampled_from(["name", "a", "b"]), values), max_size=4))
 @FUZZ
 def test_any_json_is_a_space_or_a_sentence(tmp_path: Path, document: object):

@@ -173,6 +173,7 @@ IGNORED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("settings", "sentence"), IGNORED.values(), ids=IGNORED)
 def test_a_setting_without_effect_is_refused_with_both_flags(settings: dict[str, Any], sentence: str, tmp_path: Path):
     with pytest.raises(ValueError) as refused:  # noqa: PT011

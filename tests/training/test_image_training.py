@@ -41,6 +41,7 @@ def grounded(squares: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return train(tmp_path_factory.mktemp("runs") / "grounded", small_config(squares))
 
 
+@pytest.mark.slow
 def test_a_grounded_pair_learns_what_words_mean_from_images(grounded: Run):
     games = held_out_games(grounded.task, 300, seed=0)
     before, after = (summarize(play_pair(grounded.pair(phase), grounded.task, games)) for phase in (0, 1))
@@ -49,6 +50,7 @@ def test_a_grounded_pair_learns_what_words_mean_from_images(grounded: Run):
     assert after["valid"] > 0.95
 
 
+@pytest.mark.slow
 def test_frozen_encoders_stay_as_they_were_before_phase_1(grounded: Run):
     before, after = grounded.pair(0), grounded.pair(1)
     assert grounded.config.encoder.encoder == "frozen"
@@ -59,6 +61,7 @@ def test_frozen_encoders_stay_as_they_were_before_phase_1(grounded: Run):
     assert not eqx.tree_equal(after.teacher_encoder, after.student_encoder)
 
 
+@pytest.mark.slow
 def test_finetuned_encoders_go_on_learning_from_the_game(squares: Path, tmp_path: Path):
     short = small_config(squares).replace(encoder="finetuned", iterations=3, pretraining_iterations=3, candidate_sets=4)
     run = train(tmp_path / "run", short)
@@ -67,6 +70,7 @@ def test_finetuned_encoders_go_on_learning_from_the_game(squares: Path, tmp_path
     assert not eqx.tree_equal(before.student_encoder, after.student_encoder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", NEW_PAIR)
 @pytest.mark.parametrize("encoder", ["frozen", "finetuned"])
 def test_only_finetuned_encoders_are_among_the_weights_that_a_phase_trains(squares: Path, method: str, encoder: str):
@@ -86,6 +90,7 @@ def is_encoder(node: object) -> bool:
     return isinstance(node, ImageEncoder)
 
 
+@pytest.mark.slow
 def test_no_attribute_reaches_the_encoder_of_an_ungrounded_pair(squares: Path):
     task = make_task(small_config(squares).replace(grounded=False, pretraining_iterations=3))
     config, data = task.config, task.data
@@ -104,6 +109,7 @@ def test_no_attribute_reaches_the_encoder_of_an_ungrounded_pair(squares: Path):
     assert not eqx.tree_equal(learned, pair.student_encoder)
 
 
+@pytest.mark.slow
 def test_a_game_shows_a_random_view_of_each_instance(grounded: Run):
     data = grounded.task.data
     assert data.views_per_instance == 2
@@ -120,6 +126,7 @@ def test_without_an_encoder_agents_read_attributes_and_an_encoder_needs_images(s
         make_task(Config.of(encoder="frozen", train_games=100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_grounded", [False, True])
 def test_other_labels_on_the_same_images_change_the_encoders_of_a_grounded_pair_and_no_others(
     squares: Path, draw_squares, tmp_path: Path, is_grounded: bool

@@ -56,6 +56,7 @@ def objective(pair: Pair) -> jax.Array:
     return (right + BONUS * bonus) / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("credit", ["sampled", "expected"])
 def test_the_joint_loss_is_on_average_the_gradient_of_the_probability_of_being_right(credit: Any):
     config = Config.of(method="la-2017", width=8, filters=2, temperature=0.5)
@@ -139,6 +140,7 @@ def new_pair(method: str) -> Pair:
 
 # Without context the best is a message for every 3 of 15 instances: another candidate has the target's in so many games
 # that the accuracy is about 86 %. At random it is one in three.
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "least"), [("la-2017", 0.85), ("la-2018", 0.7)])
 def test_a_short_training_from_a_random_start_beats_chance_clearly(method: Any, least: float):
     pair = new_pair(method)
@@ -189,6 +191,7 @@ def test_speaker_and_listener_learn_together_after_each_was_grounded_alone():
     assert [stage.agent for stage in stages(config.replace(grounded=False))] == ["both", "both"]
 
 
+@pytest.mark.slow
 def test_every_chunk_records_both_agents(whole: Run):
     with (whole.folder / "metrics.csv").open() as file:
         lines = list(csv.DictReader(file))
@@ -198,6 +201,7 @@ def test_every_chunk_records_both_agents(whole: Run):
     assert not any(np.allclose(one, other) for one, other in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 def test_a_baseline_that_is_resumed_ends_bit_identical(whole: Run, tmp_path: Path):
     shutil.copytree(whole.folder, tmp_path / "run")
     (tmp_path / "run" / "phase-1.safetensors").unlink()

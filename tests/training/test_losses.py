@@ -216,6 +216,7 @@ def play_two(key: jax.Array, student: AbstractStudent, rounds: int) -> tuple[Rol
     return rollout(play_key, SPEAKER, student, seen, rules, boltzmann(1.0), categorical), game.target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("credit", [sampled_credit, expected_credit])
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_reinforce_is_on_average_the_gradient_of_the_utility_of_being_right(alpha: float, credit: CreditAssignment):

@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from implicature.agents.belief import posterior
 from implicature.agents.rsa import literal_teacher, student
@@ -72,6 +73,7 @@ def pretrained() -> Pretrained:
     return Pretrained(net, whole.model[0], float(first["grounding_loss"]), float(second["grounding_loss"]))
 
 
+@pytest.mark.slow
 def test_pretraining_makes_beliefs_those_of_the_exact_literal_student():
     nets = pretrained()
     fits = np.asarray(TRUTH[TEST.candidates].any(axis=1))
@@ -135,12 +137,14 @@ def test_a_word_that_is_rare_for_every_candidate_leads_to_the_same_beliefs_but_n
     np.testing.assert_allclose(speaker_and_belief_loss(key, rare, truth), both, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_after_pretraining_true_words_are_as_likely_as_the_literal_speaker_sends_them():
     net, truth = pretrained().after, TRUTH[TEST.candidates]
     learned = np.exp(jax.vmap(lambda candidates: net(DATA.observations[candidates]).literal)(TEST.candidates))
     assert np.abs(learned - literal_teacher(jnp.moveaxis(truth, 0, -1)).transpose(2, 0, 1)).mean() < 0.05
 
 
+@pytest.mark.slow
 def test_fitting_beliefs_alone_leaves_out_the_speaker_loss(tmp_path: Path):
     # The same network in the same games: the speaker loss starts above the literal speaker's entropy, ln 3.3 or so.
     def first_loss(target: str) -> float:
@@ -153,6 +157,7 @@ def test_fitting_beliefs_alone_leaves_out_the_speaker_loss(tmp_path: Path):
     assert first_loss("speaker") - first_loss("belief") > 1.5
 
 
+@pytest.mark.slow
 def test_the_deep_sets_network_learns_what_words_mean_among_seven_candidates(tmp_path: Path):
     # With large message vectors or larger steps its beliefs stay at the prior (F-07, F-11): a loss of 0.747, and as all
     # candidates then have the same words, ln 10 = 2.30 more. The best is 0.64 for beliefs and 1.18 for words.

@@ -125,6 +125,7 @@ def stopped(tiny: list[str], whole_run, tmp_path_factory: pytest.TempPathFactory
     return Stopped(folder, stops)
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_ends_bit_identical(stopped: Stopped, whole_run):
     kills = [one for one in stopped.stops if one.signal == signal.SIGKILL]
     assert [one.code for one in kills] == [-signal.SIGKILL] * 2
@@ -149,6 +150,7 @@ def test_a_truncated_checkpoint_is_refused_and_training_resumes_from_the_one_bef
     assert_same_run(unfinished, whole_run.folder)
 
 
+@pytest.mark.slow
 def test_without_a_whole_checkpoint_a_run_starts_again(unfinished: Path, whole_run):
     # A kill may also leave a file half written, and lines without a header or without an end.
     for name in ("checkpoint", "previous"):
@@ -203,11 +205,13 @@ def test_a_finished_run_whose_last_phase_is_damaged_is_repaired(whole_run, tmp_p
 # Seeds
 
 
+@pytest.mark.slow
 def test_the_same_config_gives_the_same_pair_in_another_process(whole_run, tmp_path: Path):
     assert finish(start_run(tmp_path / "again", read_config(whole_run.folder))) == []
     assert_same_run(tmp_path / "again", whole_run.folder)
 
 
+@pytest.mark.slow
 def test_two_pairs_differ_and_each_is_that_of_its_own_seed(two_pairs: Path, whole_run, tmp_path: Path):
     config = read_config(whole_run.folder)
     finish(start_run(tmp_path / "second", config.replace(seed=config.optimiser.seed + 1, phases=0)))

@@ -17,6 +17,7 @@ OLD_RUN = Path(__file__).parent / "old_run"
 """The pair that version 0.1 shipped with: before phase 1 and after phase 3, with fewer training games in its config."""
 
 
+@pytest.mark.slow
 def test_an_old_run_opens_and_its_pair_plays_with_its_old_accuracy():
     assert read_notes(OLD_RUN / "phase-3.safetensors")["format"] == "implicature-1"
     run = open_run(OLD_RUN)

@@ -69,6 +69,7 @@ def screenshot(page: Page, name: str, full_page: bool = False) -> None:
     picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
 
 
+@pytest.mark.slow
 def test_a_student_hears_a_word_guesses_and_sees_an_explanation(new_page: NewPage, server: str):
     page = new_page()
     page.goto(f"{server}?mode=student&game=objects-4&agent=exact&variant=3&seed=5&pragmatic_only=1&beliefs=1")
@@ -96,6 +97,7 @@ def test_a_student_hears_a_word_guesses_and_sees_an_explanation(new_page: NewPag
     expect(page.locator(".bubble.teacher .speech")).to_have_text(f"“{message}”")
 
 
+@pytest.mark.slow
 def test_a_teacher_speaks_until_he_finds_it(new_page: NewPage, server: str):
     page = new_page(dark=True)
     page.goto(f"{server}?mode=teacher&game=numbers-4&agent=pretrained&variant=3&seed=3&pragmatic_only=1&beliefs=1")
@@ -221,6 +223,7 @@ def test_own_candidates_and_a_mistake_in_them(new_page: NewPage, server: str):
     assert "instances=" in page.url
 
 
+@pytest.mark.slow
 def test_who_agrees_is_recorded_until_the_tab_is_closed_and_who_does_not_is_not(
     new_page: NewPage, serving, tmp_path: Path
 ):
@@ -251,6 +254,7 @@ def test_who_agrees_is_recorded_until_the_tab_is_closed_and_who_does_not_is_not(
     assert 0 < decision.reaction_time_ms < 90_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_report_is_read_on_a_phone_and_asks_for_nothing_outside(new_page: NewPage, tmp_path: Path, dark: bool):
     report(out=tmp_path / "report.html", results=Path(__file__).parents[2] / "results")

@@ -192,6 +192,7 @@ def test_without_the_extra_the_command_says_what_to_install(
     assert "The page needs uvicorn: pip install 'implicature[play]'." in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_is_the_first_agent_and_brings_its_own_space_along(tmp_path: Path):
     agents = load_agents_and_games(PRETRAINED)[1]
     assert next(iter(agents)) == "run"

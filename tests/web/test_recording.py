@@ -30,6 +30,7 @@ def participant(code: str, session: str = "one") -> dict:
     return {"consent": True, "code": code, "session": session, "reaction_time_ms": 1234}
 
 
+@pytest.mark.slow
 def test_two_people_at_once_and_a_killed_server_lose_at_most_the_decision_in_progress(tmp_path: Path, serving):
     """Both play as fast as they can until the server is killed outright in the middle of it."""
     file = tmp_path / "study.sqlite"

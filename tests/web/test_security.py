@@ -71,6 +71,7 @@ def test_one_client_is_slowed_down_and_others_are_not():
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_whatever_is_requested_the_response_is_never_a_server_error(
     mode: GenerationMode, monkeypatch: pytest.MonkeyPatch

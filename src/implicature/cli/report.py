@@ -33,13 +33,13 @@ def report(
     if results.exists() and not results.is_dir():
         raise ValueError(f"{results} is a file, but results are in a folder: name it with --results.")
     folders = Folders(results, Path("runs"), smoke)
+    if smoke and (docs or readme):
+        raise ValueError("Smoke runs are not results, so no document shows them: leave out --smoke.")
     if not any(folders.results_file(name).exists() for name in EXPERIMENTS):
         raise ValueError(f"There is nothing to report in {results}: `implicature reproduce all` makes results.")
     if markdown:
         print(markdown_report(folders))
         return
-    if smoke and (docs or readme):
-        raise ValueError("Smoke runs are not results, so no document shows them: leave out --smoke.")
     if docs is not None:
         path, option, write = docs, "--docs", write_docs
     elif readme is not None:
