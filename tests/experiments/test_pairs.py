@@ -51,6 +51,7 @@ def test_a_pair_has_a_result_after_every_phase_beside_the_exact_recursion(runs: 
     assert pairs.run(task, GAMES, runs) == results
 
 
+@pytest.mark.slow
 def test_a_run_of_another_config_is_not_taken_for_this_one(runs: Path):
     task = pairs.tasks()[0]
     with pytest.raises(ValueError, match="another config"):
