@@ -110,18 +110,29 @@ def is_number(text: str) -> bool:
 def write_atomic(path: Path, content: bytes) -> None:
     """Replace a file so that a crash at any moment leaves either the old one or the new one."""
     partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        with suppress(OSError):
-            partial.unlink()
-        # A full disk is reported without a file's name.
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    with name_in_errors(path):
+        try:
+            with partial.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, path)
+        except OSError:
+            with suppress(OSError):
+                partial.unlink()
+            raise
     sync_folder(path.parent)
+
+
+@contextmanager
+def name_in_errors(path: Path) -> Iterator[None]:
+    """Errors of the system name this file: of a full disk they name none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # a library's own
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def sync_folder(folder: Path) -> None:
@@ -157,20 +168,26 @@ def exclusive_lock(path: Path, busy: str, wait: bool = False) -> Iterator[None]:
 
 def private_folder(name: str) -> Path:
     """A folder of this user's for locks and the like: mode 0700, owned by the user, not a link."""
-    bases = [os.environ.get("XDG_RUNTIME_DIR"), os.environ.get("XDG_CACHE_HOME")]
+    bases = [Path(base) for base in map(os.environ.get, ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME")) if base]
     with suppress(RuntimeError):
-        bases.append(str(Path.home() / ".cache"))
-    bases.append(str(Path(tempfile.gettempdir()) / f"implicature-{os.getuid()}"))
-    for base in filter(None, bases):
-        folder = Path(base) / "implicature" / name
+        bases.append(Path.home() / ".cache")
+    shared = Path(tempfile.gettempdir()) / f"implicature-{os.getuid()}"
+    for above in (*(base / "implicature" for base in bases), shared):
+        folder = above / name
         with suppress(OSError):
-            for part in (folder.parent.parent, folder.parent, folder):
-                part.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = os.lstat(folder)
-            if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and os.access(folder, os.W_OK):
+            above.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            # Whoever owns the folder above could put another in its place.
+            if is_own_folder(above) and is_own_folder(folder) and os.access(folder, os.W_OK):
                 os.chmod(folder, 0o700)
                 return folder
     raise ValueError("There is no folder for locks: set XDG_RUNTIME_DIR to a folder of your own.")
+
+
+def is_own_folder(path: Path) -> bool:
+    """Whether it is this user's, and not a link."""
+    found = os.lstat(path)
+    return S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def check_png(path: Path, option: str) -> None:

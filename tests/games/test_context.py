@@ -51,7 +51,6 @@ def test_a_context_of_arrays_may_be_a_batch_and_passes_through_jit():
     [
         (lambda: Context("a"), "One candidate leaves nothing to guess: give two or more"),
         (lambda: Context(), "A game without candidates has nothing to guess: give two or more"),
-        (lambda: Context("a,b", "b,a"), "The first and the second candidate are the same: candidates must differ."),
         (lambda: Context("a,a", "b"), "The first candidate has the attribute 'a' twice: name it once."),
         (lambda: Context("a,", "b"), "The first candidate has an attribute without a name"),
         (lambda: Context("a", "b\x1b"), "The second candidate has characters that cannot be printed"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from implicature.games.registry import GAMES, check_candidates, load_game
+from implicature.games.registry import GAMES, NEAR_GAMES, check_candidates, load_game
 from implicature.games.renaming import equivalent_instances, rename, sample_renaming
 from implicature.games.rules import Rules
 from implicature.games.sampling import Game, draw_games, sample_distinct, sample_game
@@ -212,7 +212,7 @@ def test_an_instance_without_an_equivalent_becomes_minus_one():
         ),
         (
             lambda: load_game("numbers-5"),
-            f"No game is called 'numbers-5': choose one of {', '.join(GAMES)}.",
+            f"No game is called 'numbers-5': choose one of {', '.join([*GAMES, *NEAR_GAMES, 'appointment'])}.",
         ),
     ],
 )

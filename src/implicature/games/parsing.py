@@ -75,18 +75,42 @@ def parse_candidates(arguments: Sequence[str | Sequence[str]], space: Space | No
         if space:
             for name in names:
                 check_attribute(name, space)
-        name, times = Counter(names).most_common(1)[0]
-        if times > 1:
-            raise ValueError(f"The {ordinal(i)} candidate has the attribute {quote(name)} twice: name it once.")
-        for j, earlier in enumerate(candidates, 1):
-            if set(earlier) == set(names):
-                raise ValueError(
-                    f"The {ordinal(j)} and the {ordinal(i)} candidate are the same: candidates must differ."
-                )
+        if repeated := [name for name, times in Counter(names).items() if times > 1]:
+            raise ValueError(f"The {ordinal(i)} candidate has the attribute {quote(repeated[0])} twice: name it once.")
         candidates.append(names)
     if (attributes := len({name for names in candidates for name in names})) > MAX_ATTRIBUTES:
         raise ValueError(f"{attributes} attributes are too many: use {MAX_ATTRIBUTES} or fewer.")
     return candidates
+
+
+def instance_rows(
+    arguments: Sequence[str | Sequence[str]], attributes: list[list[str]], space: Space
+) -> list[int] | None:
+    """The instances that the candidates are, by name or else by their attributes; None where one is not an instance."""
+    labels, rows = list(space.labels or ()), []
+    by_attributes = {frozenset(space.names(i)): i for i in reversed(range(space.instances))}
+    for argument, names in zip(arguments, attributes, strict=True):
+        label = argument.strip() if isinstance(argument, str) else None
+        row = labels.index(label) if label in labels else by_attributes.get(frozenset(names))
+        if row is None:
+            return None
+        rows.append(row)
+    return rows
+
+
+def distinct_names(names: Sequence[str | Sequence[str]], number: int) -> tuple[str, ...]:
+    """A name for each candidate, as it was typed; of candidates with the same name, the later ones are numbered."""
+    if len(names) != number:
+        raise ValueError(f"{len(names)} names for {number} candidates: give each candidate one.")
+    typed = [name.strip() if isinstance(name, str) else ",".join(name) for name in names]
+    times: Counter[str] = Counter()
+    distinct: list[str] = []
+    for name in typed:
+        times[name] += 1
+        distinct.append(name if times[name] == 1 else f"{name} ({times[name]})")
+    if len(set(distinct)) < number:
+        raise ValueError("Two candidates would have the same name: name them differently.")
+    return tuple(distinct)
 
 
 def sort_words(names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Equivalent games (section 5.3): attributes are renamed one to one within their categories."""
+"""Equivalent games (section 5.3): attributes are renamed one to one within their categories (F-54)."""
 
 import jax
 import jax.numpy as jnp

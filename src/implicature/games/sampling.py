@@ -8,9 +8,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Float, Int, Key
 
+from implicature.games.contexts import Neighbours
 from implicature.games.splits import SPLIT_FRACTIONS, SPLITS, Split, check_split, split_of
+from implicature.profiling import part
 
 MAX_DRAWN = 40_000_000
 """Candidates of all games that are drawn at once: some hundred megabytes."""
@@ -18,6 +20,8 @@ MAX_SHUFFLED = 2**26
 """Numbers in memory while games are drawn."""
 MAX_SPARSE = 32
 """Up to this many candidates are drawn without shuffling all instances."""
+MAX_ATTEMPTS = 50
+"""Rounds of drawing after which a split is given up that no drawn game falls into."""
 MIN_GAMES = 10
 """An accuracy over fewer games means nothing."""
 
@@ -62,20 +66,34 @@ def sample_game(
     candidates: int,
     instances: Int[Array, " instances"],
     targets: Int[Array, " targets"] | None = None,
+    salience: Float[Array, " all"] | None = None,
+    near: Neighbours | None = None,
 ) -> Game:
-    """Candidates uniform over the combinations of `instances`. With `targets`, the target is one of those instead.
+    """Candidates uniform over the combinations of `instances`, or with `near` neighbours of one of them. With
+    `targets`, the target is one of those instead. With `salience`, weights of all instances of the space, the target is
+    a candidate by its weight.
 
     `targets` must be among `instances`, which must be in ascending order."""
     candidates_key, target_key, position_key, order_key = jax.random.split(key, 4)
     number = instances.shape[0]
     position = jax.random.randint(position_key, (), 0, candidates)
-    if targets is None:
+    if near is not None:
+        anchor_key, noise_key, shuffle_key = jax.random.split(candidates_key, 3)
+        pool = instances if targets is None else targets
+        anchor = pool[jax.random.randint(anchor_key, (), 0, pool.shape[0])]
+        order = sample_distinct(shuffle_key, candidates, candidates)
+        chosen = near.sample(noise_key, anchor, instances, candidates)[order]
+        if targets is not None:
+            position = jnp.argmin(order).astype(position.dtype)
+    elif targets is None:
         chosen = instances[sample_distinct(candidates_key, number, candidates)]
     else:
         target = targets[jax.random.randint(target_key, (), 0, targets.shape[0])]
         others = sample_distinct(candidates_key, number - 1, candidates - 1)
         others = instances[others + (others >= jnp.searchsorted(instances, target))]
         chosen = jnp.insert(others, position, target)
+    if salience is not None and targets is None:
+        position = jax.random.categorical(target_key, jnp.log(salience[chosen])).astype(position.dtype)
     return Game(chosen, position, sample_distinct(order_key, candidates, candidates))
 
 
@@ -94,10 +112,16 @@ def check_memory(games: int, candidates: int) -> None:
 
 @eqx.filter_jit
 def _sample_games(
-    keys: Key[Array, " games"], candidates: int, instances: Array, seed: int, targets: Array | None
+    keys: Key[Array, " games"],
+    candidates: int,
+    instances: Array,
+    seed: int,
+    targets: Array | None,
+    salience: Array | None,
+    near: Neighbours | None,
 ) -> tuple[Game, Int[Array, " games"]]:
     """Games of any split, and the split of each."""
-    sampled = jax.vmap(lambda one: sample_game(one, candidates, instances, targets))(keys)
+    sampled = jax.vmap(lambda one: sample_game(one, candidates, instances, targets, salience, near))(keys)
     return sampled, jax.vmap(split_of, (0, None))(sampled.candidates, seed)
 
 
@@ -108,32 +132,43 @@ def _game_keys(key: Key[Array, ""], size: int, chunk: int) -> Iterator[Key[Array
         yield from keys.reshape(-1, chunk)
 
 
+@part("drawing games")
 def draw_games(
     key: Key[Array, ""],
     games: int,
     candidates: int,
     instances: Int[Array, " instances"] | int,
-    split: Split,
+    split: Split | None,
     seed: int = 0,
     targets: Int[Array, " targets"] | None = None,
+    salience: Float[Array, " all"] | None = None,
+    near: Neighbours | None = None,
 ) -> Game:
-    """Many games of one split, as one Game with a leading axis. `instances` may be a number: all of them are used."""
+    """Many games of one split, or of any (None), as one Game with a leading axis. `instances` may be a number: all of
+    them are used."""
     pool = jnp.arange(instances) if isinstance(instances, int) else jnp.sort(instances)
     check_memory(games, candidates)
-    check_split(pool, candidates, split, seed, targets)
-    wanted = SPLITS.index(split)
-    # More than a few candidates are drawn by shuffling all instances.
-    room = MAX_SHUFFLED // (candidates if candidates <= MAX_SPARSE else len(pool))
-    most = int(log2(max(1, room)))
-    size = 2 ** min(20, most, max(6, ceil(log2(1.05 * games / SPLIT_FRACTIONS[wanted]))))
+    wanted = range(len(SPLITS)) if split is None else [SPLITS.index(split)]
+    if split is not None:
+        check_split(pool, candidates, split, seed, targets)
+    # More than a few candidates are drawn by shuffling all instances, near ones by comparing all.
+    few = candidates <= MAX_SPARSE and near is None
+    room = MAX_SHUFFLED // (candidates if few else len(pool))
+    most, fraction = int(log2(max(1, room))), sum(SPLIT_FRACTIONS[i] for i in wanted)
+    size = 2 ** min(20, most, max(6, ceil(log2(1.05 * games / fraction))))
     # One compiled program for any number of games, unless each is expensive.
-    chunk = 2 ** min(16, most) if candidates <= MAX_SPARSE else size
+    chunk = 2 ** min(16, most) if few else size
     chunks, found = [], 0
-    for keys in _game_keys(key, size, chunk):
-        sampled, splits = _sample_games(keys, candidates, pool, seed, targets)
-        keep = np.flatnonzero(np.asarray(splits)[:size] == wanted)[: games - found]
+    for attempt, keys in enumerate(_game_keys(key, size, chunk)):
+        sampled, splits = _sample_games(keys, candidates, pool, seed, targets, salience, near)
+        keep = np.flatnonzero(np.isin(np.asarray(splits)[:size], wanted))[: games - found]
         chunks.append(jax.tree.map(lambda leaf, keep=keep: np.asarray(leaf)[keep], sampled))
         found += len(keep)
         if found == games:
             break
+        if near is not None and not found and attempt == MAX_ATTEMPTS:
+            raise ValueError(
+                f"No near context of {candidates} falls into the {split} split: raise --context-temperature, take more "
+                "instances or another split seed."
+            )
     return jax.tree.map(lambda *leaves: jnp.asarray(np.concatenate(leaves)), *chunks)

@@ -15,7 +15,7 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 SPLIT_FRACTIONS = (0.8, 0.1, 0.1)
 
 
-def _hash_bits(bits: UInt32[Array, "*shape"]) -> UInt32[Array, "*shape"]:
+def hash_bits(bits: UInt32[Array, "*shape"]) -> UInt32[Array, "*shape"]:
     """Wellons' low-bias 32-bit integer hash."""
     bits = (bits ^ (bits >> 16)) * jnp.uint32(0x7FEB352D)
     bits = (bits ^ (bits >> 15)) * jnp.uint32(0x846CA68B)
@@ -24,8 +24,8 @@ def _hash_bits(bits: UInt32[Array, "*shape"]) -> UInt32[Array, "*shape"]:
 
 def split_of(candidates: Int[Array, " candidates"], seed: int) -> Int[Array, ""]:
     """0 train, 1 validation, 2 test: a function of the set alone, whatever its order."""
-    salt = _hash_bits(jnp.uint32(seed) + jnp.uint32(0x9E3779B9))
-    bits = _hash_bits(jnp.sum(_hash_bits(candidates.astype(jnp.uint32) ^ salt), dtype=jnp.uint32) + salt)
+    salt = hash_bits(jnp.uint32(seed) + jnp.uint32(0x9E3779B9))
+    bits = hash_bits(jnp.sum(hash_bits(candidates.astype(jnp.uint32) ^ salt), dtype=jnp.uint32) + salt)
     limits = jnp.asarray((np.cumsum(SPLIT_FRACTIONS[:-1]) * 2**32).astype(np.uint32))
     return jnp.searchsorted(limits, bits, side="right").astype(jnp.int32)
 
@@ -54,7 +54,8 @@ def check_split(
         raise ValueError(
             f"{len(instances)} instances make only {number} combinations of {candidates}, and none "
             f"{'' if targets is None else 'with one of the targets '}falls into the {split} split: "
-            "take more instances, another number of candidates or another split seed."
+            "take more instances, another number of candidates or another split seed"
+            f"{'' if number > 1 else ', or train and test with the same (--whole-class)'}."
         )
 
 

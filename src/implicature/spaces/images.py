@@ -28,8 +28,8 @@ MAX_IMAGES = 10_000  # half a gigabyte at 128 × 128
 MAX_PIXELS = 50_000_000
 MAX_TOTAL_PIXELS = 500_000_000
 """Of all images that are decoded whole: some fifteen seconds."""
-JPEG_DRAFT = 16
-"""A JPEG is decoded at a lower resolution, which costs at most this fraction."""
+JPEG_DRAFT, PROGRESSIVE_DRAFT = 16, 4
+"""A JPEG is decoded at a lower resolution, which costs at most this fraction; a progressive one is read whole first."""
 MAX_BYTES = 50_000_000
 
 
@@ -82,7 +82,7 @@ def read_images(
         for location, name in chain.from_iterable(file_names):
             with open_image(folder, name, location) as image:
                 longest = max(longest, *image.size)
-                pixels += image.width * image.height // (JPEG_DRAFT if image.format == "JPEG" else 1)
+                pixels += decoded_pixels(image)
             if pixels > MAX_TOTAL_PIXELS:
                 raise ValueError(
                     f"The images have more than {MAX_TOTAL_PIXELS:,} pixels in all: save them smaller, "
@@ -96,6 +96,12 @@ def read_images(
                     row[view] = to_square(image, side)
             row[len(names) :] = row[np.arange(views - len(names)) % len(names)]
     return images
+
+
+def decoded_pixels(image: Image.Image) -> int:
+    """How many pixels cost as much to decode."""
+    draft = (PROGRESSIVE_DRAFT if "progressive" in image.info else JPEG_DRAFT) if image.format == "JPEG" else 1
+    return image.width * image.height // draft
 
 
 @contextmanager

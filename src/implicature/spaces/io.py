@@ -1,30 +1,32 @@
 """Read a space from a file. Anything wrong with the file becomes a ValueError of one sentence.
 
-CSV: a header, then one row for each instance; separated by comma, semicolon or tab; UTF-8. Each column is a category
-and each cell an attribute, named by its value, or `column:value` where two columns share the value. If all cells are 0,
-1, true or false, each column is an attribute instead. An empty cell means no attribute. A first column `name` names the
-instances. A column `image` (or `picture`, as in older tables) names an image file, relative to the table's folder; rows
-that differ in nothing else are several views of one instance. A folder may stand for the table if it has one .csv file.
-
-JSON: a list of such rows, [{"colour": "blue", "shape": "sphere"}, …]; or a list of instances, each a list of its
-attributes, [["some"], ["some", "all"], …]; or an object around that list, with all but `instances` optional:
-
-    {"instances": {"some came": ["some"], "all came": ["some", "all"]},
-     "attributes": ["some", "all"], "categories": {"some": "quantity", "all": "quantity"}, "note": "not read"}
+The format of CSV and JSON files is in docs/own-objects.md; columns.py says what a column is, lexicon_io.py reads words.
 """
 
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from implicature.files import csv_lines, printable, read_text
+from implicature.spaces.columns import Column, parse_attributes, parse_column
 from implicature.spaces.images import read_images
+from implicature.spaces.lexicon import Lexicon
+from implicature.spaces.lexicon_io import (
+    is_lexicon,
+    lexicon_file,
+    lexicon_from_json,
+    number,
+    read_lexicon,
+    weights_from_json,
+)
 from implicature.spaces.space import Space
 
 MAX_BYTES = 20_000_000
@@ -33,6 +35,8 @@ MAX_ATTRIBUTES = 4096
 MAX_CELLS = 20_000_000  # instances × attributes: Space sorts that many in a few seconds
 MAX_LETTERS = 200
 IMAGE_COLUMNS = ("image", "picture")
+WORD_KEYS = ("lexicon", "costs", "prior")
+"""Of a JSON object: what words mean and cost, and how salient instances are."""
 Names = tuple[str, ...] | None
 
 
@@ -48,6 +52,10 @@ class Rows(NamedTuple):
     labels: Names = None
     images: list[str] | None = None
     """File names."""
+    prior: list[str] | None = None
+    """The weight of each row, as it was written."""
+    json: Mapping[str, object] = MappingProxyType({})
+    """The lexicon, costs and prior of a JSON file, as they were read."""
 
 
 def read_space(path: str | Path) -> Space:
@@ -62,7 +70,7 @@ def read_space(path: str | Path) -> Space:
             raise ValueError(f"A space is read from {', '.join(READERS)}: save it as one of these.")
         # A file's name may contain line breaks, so it is escaped both times.
         rows = READERS[path.suffix.lower()](read_text(path, MAX_BYTES))
-        return build_space(repr(path.stem)[1:-1], rows, path.parent)
+        return build_space(repr(path.stem)[1:-1], rows, path)
     except OSError as error:
         message = f"It cannot be read ({error.strerror}): check its name and its permissions."
     except ValueError as error:
@@ -72,6 +80,7 @@ def read_space(path: str | Path) -> Space:
 
 def find_table(folder: Path) -> Path:
     tables = [path for path in folder.iterdir() if path.suffix.lower() == ".csv" and not path.name.startswith(".")]
+    tables = [path for path in tables if not is_lexicon(path)]
     if len(tables) != 1:
         raise ValueError(f"This folder has {len(tables) or 'no'} .csv files: leave one in it, or name a file.")
     return tables[0]
@@ -113,11 +122,12 @@ def parse_rows(header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Rows
     header = [clean_name(column, "The header") for column in header]
     if "" in header:
         raise ValueError(f"Column {header.index('') + 1} has no name in the header: name it or take it out.")
-    check_distinct(header, [f"Column {i}" for i in range(1, len(header) + 1)], "name")
-    image_column = find_image_column(header)
-    columns = [column for i, column in enumerate(header) if i != image_column]
-    named = int([column.lower() for column in columns[:1]] == ["name"])
-    locations, labels, images, body, spelling = [], [], [], [], {"": ""}
+    marked = [parse_column(column) for column in header]
+    check_distinct([column.name for column in marked], [f"Column {i}" for i in range(1, len(header) + 1)], "name")
+    image_column, prior_column = find_column(header, IMAGE_COLUMNS), find_column(header, ("prior",))
+    name_column = find_name_column(marked, (image_column, prior_column))
+    kept = [i for i in range(len(header)) if i not in (image_column, prior_column, name_column)]
+    locations, labels, images, prior, body, spelling = [], [], [], [], [], {"": ""}
     for location, cells in rows:
         if len(cells) != len(header):
             raise ValueError(
@@ -126,38 +136,35 @@ def parse_rows(header: list[str], rows: Iterable[tuple[str, list[str]]]) -> Rows
         locations.append(location)
         if image_column is not None:
             images.append(cells[image_column].strip())
-            cells = cells[:image_column] + cells[image_column + 1 :]
-        labels += [clean_name(label, location) for label in cells[:named]]
-        cells = [cell.strip() for cell in cells[named:]]
+        if prior_column is not None:
+            prior.append(cells[prior_column].strip())
+        if name_column is not None:
+            labels.append(clean_name(cells[name_column], location))
+        cells = [cells[i].strip() for i in kept]
         spelling.update({cell: clean_name(cell, location) for cell in cells if cell not in spelling})
         body.append([spelling[cell] for cell in cells])
         check_at_most(MAX_INSTANCES, len(body), "instances")
         check_at_most(MAX_ATTRIBUTES, len(spelling) - 1, "attributes")
-    attributes = parse_attributes(columns[named:], body)
-    return Rows(locations, *attributes, tuple(labels) if named else None, None if image_column is None else images)
+    attributes = parse_attributes([marked[i] for i in kept], body, MAX_ATTRIBUTES)
+    names = None if name_column is None else tuple(labels)
+    return Rows(locations, *attributes, names, images or None, prior or None)
 
 
-def find_image_column(header: list[str]) -> int | None:
-    """The column `image`, or else `picture`."""
+def find_name_column(columns: list[Column], others: tuple[int | None, ...]) -> int | None:
+    """The column that is marked as names, or the first if it is called `name`."""
+    first = next((i for i in range(len(columns)) if i not in others), None)
+    found = [i for i, column in enumerate(columns) if column.marker == "name"]
+    if first is not None and columns[first].name.lower() == "name" and columns[first].marker is None:
+        found.append(first)
+    if len(found) > 1:
+        raise ValueError("Two columns name the rows: leave one of them.")
+    return found[0] if found else None
+
+
+def find_column(header: list[str], names: tuple[str, ...]) -> int | None:
+    """The column of the first of these names that there is."""
     lower = [column.lower() for column in header]
-    return next((lower.index(name) for name in IMAGE_COLUMNS if name in lower), None)
-
-
-def parse_attributes(columns: list[str], body: list[list[str]]) -> tuple[list[str], list[list[int]], Names]:
-    """All attributes, those of each row, and their categories."""
-    values = {cell.lower() for cells in body for cell in cells} - {""}
-    if values and values <= {"0", "1", "false", "true"}:
-        return columns, [[i for i, cell in enumerate(cells) if cell.lower() in ("1", "true")] for cells in body], None
-    index: dict[tuple[int, str], int] = {}
-    for cells in body:
-        index.update({pair: 0 for pair in enumerate(cells) if pair[1]})
-        check_at_most(MAX_ATTRIBUTES, len(index), "attributes")
-    order = sorted(index, key=lambda attribute: attribute[0])
-    index = {attribute: i for i, attribute in enumerate(order)}
-    times = Counter(cell for _, cell in order)
-    attributes = [cell if times[cell] == 1 else f"{columns[i]}:{cell}" for i, cell in order]
-    sets = [[index[pair] for pair in enumerate(cells) if pair[1]] for cells in body]
-    return attributes, sets, tuple(columns[i] for i, _ in order)
+    return next((lower.index(name) for name in names if name in lower), None)
 
 
 def parse_json(text: str) -> Rows:
@@ -176,9 +183,13 @@ def parse_json(text: str) -> Rows:
     parts = {"instances": read} if isinstance(read, list) else read
     if not isinstance(parts, dict) or not isinstance(parts.get("instances"), list | dict):
         raise ValueError('It has no instances: write a list of them, or an object with a list of "instances".')
-    if unknown := parts.keys() - {"instances", "attributes", "categories", "note"}:
-        raise ValueError(f"Its {min(unknown)[:40]!a} is not instances, attributes, categories or note: rename it.")
-    return parse_sets(parts["instances"], parts.get("attributes"), parts.get("categories"))
+    if unknown := parts.keys() - {"instances", "attributes", "categories", "note", *WORD_KEYS}:
+        raise ValueError(
+            f"Its {min(unknown)[:40]!a} is not instances, attributes, categories, {', '.join(WORD_KEYS)} or note: "
+            "rename it."
+        )
+    rows = parse_sets(parts["instances"], parts.get("attributes"), parts.get("categories"))
+    return rows._replace(json={key: parts[key] for key in WORD_KEYS if parts.get(key) is not None})
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -222,7 +233,7 @@ def parse_sets(instances: list | dict[str, object], attributes: object, categori
 READERS = {".csv": parse_csv, ".tsv": parse_csv, ".txt": parse_csv, ".json": parse_json}
 
 
-def build_space(name: str, rows: Rows, folder: Path) -> Space:
+def build_space(name: str, rows: Rows, path: Path) -> Space:
     """The space of these rows, if a game can be played with it."""
     if not rows.attributes and rows.sets:
         raise ValueError("Its instances have no attributes, so there is nothing to say: give them some.")
@@ -236,7 +247,6 @@ def build_space(name: str, rows: Rows, folder: Path) -> Space:
         raise ValueError(f"It has {'only one instance' if first else 'no instances'}: a game needs two or more.")
     locations = [rows.locations[row] for row in first]
     labels = rows.labels and tuple(rows.labels[row] for row in first)
-    check_distinct((row.tobytes() for row in np.packbits(table[first], axis=1)), locations, "attributes")
     check_distinct(labels or [], locations, "name")
     if labels and "" in labels:
         raise ValueError(f"{locations[labels.index('')]} has no name: name all instances or none.")
@@ -246,8 +256,32 @@ def build_space(name: str, rows: Rows, folder: Path) -> Space:
             location = rows.locations[rows.images.index("")]
             raise ValueError(f"{location} names no image: give every row one, or take the column out.")
         check_distinct(rows.images, rows.locations, "image")
-        images = read_images(folder, [[(rows.locations[row], rows.images[row]) for row in group] for group in groups])
-    return Space(name, tuple(rows.attributes), table[first], rows.categories, labels, images)
+        images = read_images(
+            path.parent, [[(rows.locations[row], rows.images[row]) for row in group] for group in groups]
+        )
+    lexicon, prior = build_lexicon(rows, len(first), labels, path), build_prior(rows, first, labels)
+    space = Space(name, tuple(rows.attributes), table[first], rows.categories, labels, images, prior=prior)
+    return space if lexicon is None else replace(space, lexicon=lexicon)
+
+
+def build_lexicon(rows: Rows, instances: int, labels: Names, path: Path) -> Lexicon | None:
+    """The lexicon of the JSON file or beside the table; None where the words are the attributes."""
+    if "lexicon" in rows.json:
+        return lexicon_from_json(rows.json["lexicon"], rows.json.get("costs"), instances, labels, clean_name)
+    if "costs" in rows.json:
+        raise ValueError('It has "costs" but no "lexicon": say there which words there are.')
+    beside = lexicon_file(path)
+    if path.suffix.lower() == ".json" or not beside.exists():
+        return None
+    return read_lexicon(beside, instances, labels, clean_name, MAX_BYTES)
+
+
+def build_prior(rows: Rows, first: list[int], labels: Names) -> Float[np.ndarray, " instances"] | None:
+    if "prior" in rows.json:
+        return weights_from_json(rows.json["prior"], '"prior"', len(first), labels, 1.0)
+    if rows.prior is None:
+        return None
+    return np.array([number(rows.prior[row], rows.locations[row]) for row in first])
 
 
 def group_views(rows: Rows, table: Bool[np.ndarray, "rows attributes"]) -> list[list[int]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from implicature.files import name_in_errors
 from implicature.spaces.images import COLUMNS, contact_sheet
 from implicature.spaces.objects import CATEGORIES
 from implicature.spaces.rendering.renderer import ImageArray, render_objects
@@ -32,12 +33,14 @@ def write_dataset(
         view = f"-{i % per_object + 1}" if per_object > 1 else ""
         name = f"images/{'-'.join(attributes)}{view}.png"
         image = Image.fromarray(pixels)
-        image.save(out / name)
+        with name_in_errors(out / name):
+            image.save(out / name)
         table.append([name, *attributes])
         side = min(image.width, MAX_SHEET_WIDTH // columns)
         tiles.append(np.asarray(image.resize((side, side))))
-    Image.fromarray(contact_sheet(np.stack(tiles), columns)).save(sheet, optimize=True)
-    with (out / TABLE).open("w", encoding="utf-8", newline="") as file:
+    with name_in_errors(sheet):
+        Image.fromarray(contact_sheet(np.stack(tiles), columns)).save(sheet, optimize=True)
+    with name_in_errors(out / TABLE), (out / TABLE).open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(table)
 
 
