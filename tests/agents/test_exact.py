@@ -51,7 +51,8 @@ def test_tables_of_any_depth_are_those_of_the_recursion(depth: int):
 
 
 def test_the_teacher_values_true_words_by_his_belief_in_the_target():
-    values = ExactTeacher(ExactModel(jnp.asarray(0))).values(THREE > 0.5, jnp.asarray(2), AgentState(UNIFORM))
+    context = Context(features=THREE, lexicon=THREE > 0.5)
+    values = ExactTeacher(ExactModel(jnp.asarray(0))).values(context, jnp.asarray(2), AgentState(UNIFORM))
     # For the blue cone: "blue" leaves a literal student with two candidates, "cone" does not.
     np.testing.assert_allclose(values, [0.5, UNTRUE, UNTRUE, 1.0], atol=1e-6)
 

@@ -1,20 +1,22 @@
 """Exact players as a teacher and a student of the one rollout, for games of any number of rounds.
 
-    student of depth t   b'(o) = L_t(o | m) with prior b      his teacher   Q(o*, b, m) = L_t(o* | m), true m only
+    student of depth t   b'(o) = L_t(o | m) with prior b     his teacher   Q(o*, b, m) = U(m | o*) of L_t, true m only
 
 Without learning, the value of a further message is unknown: he assumes that it will make him certain, and waits while
 his best guess is worth less than that, max b < 1 − c_m.
 
 Depth is an array, so that one compiled program serves all depths; candidates with prior 0 change nothing, so that
-padding serves smaller games, too.
+padding serves smaller games, too. With weights of depths, each player is a mixture: Σ_t w_t S_t+1 and Σ_t w_t L_t.
 """
 
-import equinox as eqx
+from collections.abc import Iterable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from implicature.agents.belief import Belief
+from implicature.agents.belief import belief_in_cells
 from implicature.agents.contracts import (
     AbstractStudent,
     AbstractTeacher,
@@ -23,78 +25,71 @@ from implicature.agents.contracts import (
     Policy,
     Values,
 )
-from implicature.agents.rsa import TIE, Table, Truth, literal_teacher, log_student, soft_teacher
+from implicature.agents.exact_model import UNTRUE as UNTRUE
+from implicature.agents.exact_model import ExactModel
+from implicature.agents.rsa import TIE
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 
-BETA = 10.0
-UNTRUE = -1.0
-"""The value of a message that she may not send."""
+DYNAMIC, STATIC = ("depth", "beta", "share"), ("utility", "noise", "depth_weights")
+"""The fields of a model that may be arrays in a compiled program, and those that belong to the program."""
 
 
-class ExactModel(eqx.Module):
-    """What both know of each other: how deep the student reasons, and how rational he takes the teacher to be."""
-
-    depth: int | Int[Array, ""]
-    beta: float | Float[Array, ""] = BETA
-    share: bool | Bool[Array, ""] = True
-    """How the recursion starts: "share", or else "indicator"."""
-
-    def tables(self, truth: Truth, belief: Belief) -> tuple[Table, Table]:
-        """S_t and L_t: what he expects her to say, and what he believes after each message."""
-        share, indicator = literal_teacher(truth, "share"), literal_teacher(truth, "indicator")
-        literal = jnp.log(jnp.where(self.share, share, indicator))
-        unchanged = jnp.tile(belief[:, None], truth.shape[1])
-
-        def deeper(_: Array, tables: tuple[Table, Table]) -> tuple[Table, Table]:
-            teacher = soft_teacher(truth, tables[1], self.beta)
-            return teacher, log_student(teacher, belief, tables[1])
-
-        start = literal, log_student(literal, belief, unchanged)
-        teacher, student = jax.lax.fori_loop(0, self.depth, deeper, start)
-        return jnp.exp(teacher), student
+def _flatten(model: ExactModel) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    return tuple(getattr(model, name) for name in DYNAMIC), tuple(getattr(model, name) for name in STATIC)
 
 
-class ExactTeacher(AbstractTeacher[Truth]):
+def _unflatten(static: tuple[Any, ...], dynamic: Iterable[Any]) -> ExactModel:
+    """Without checks: JAX puts other things than numbers into a tree."""
+    model = object.__new__(ExactModel)
+    for name, value in zip((*DYNAMIC, *STATIC), (*dynamic, *static), strict=True):
+        object.__setattr__(model, name, value)
+    return model
+
+
+jax.tree_util.register_pytree_node(ExactModel, _flatten, _unflatten)
+
+
+class ExactTeacher(AbstractTeacher[Context]):
     """She knows what he makes of every message, and sends only true ones."""
 
     model: ExactModel
 
-    def encode(self, context: Context) -> Truth:
-        return context.lexicon
+    def encode(self, context: Context) -> Context:
+        return context
 
     def init_state(self, context: Context, rules: Rules) -> AgentState:
         return AgentState(context.prior)
 
-    def values(self, encoding: Truth, target: Int[Array, ""], state: AgentState) -> Values:
-        return jnp.where(encoding[target], self.model.tables(encoding, state.belief)[1][target], UNTRUE)
+    def values(self, encoding: Context, target: Int[Array, ""], state: AgentState) -> Values:
+        return self.model.values(encoding, state.belief, target)
 
-    def observe(self, encoding: Truth, state: AgentState, message: Int[Array, ""]) -> AgentState:
-        return AgentState(self.model.tables(encoding, state.belief)[1][:, message], active=state.active)
+    def observe(self, encoding: Context, state: AgentState, message: Int[Array, ""]) -> AgentState:
+        return AgentState(self.model.beliefs(encoding, state.belief)[:, message], active=state.active)
 
     def message_probabilities(self, values: Values) -> MessageProbabilities:
-        """S_t+1 ∝ exp(β L_t), true messages only."""
-        return jax.nn.softmax(jnp.where(values == UNTRUE, -jnp.inf, self.model.beta * values), axis=0)
+        return self.model.message_probabilities(values)
 
 
-class ExactStudent(AbstractStudent[Truth]):
+class ExactStudent(AbstractStudent[Context]):
     """He takes her to be the teacher of his depth."""
 
     model: ExactModel
     message_cost: float = 0.0
 
-    def encode(self, context: Context) -> Truth:
-        return context.lexicon
+    def encode(self, context: Context) -> Context:
+        return context
 
     def init_state(self, context: Context, rules: Rules) -> AgentState:
-        return AgentState(context.prior)
+        return AgentState(context.prior, context.cells)
 
-    def update(self, encoding: Truth, state: AgentState, message: Int[Array, ""]) -> AgentState:
-        return AgentState(self.model.tables(encoding, state.belief)[1][:, message], active=state.active)
+    def update(self, encoding: Context, state: AgentState, message: Int[Array, ""]) -> AgentState:
+        return AgentState(self.model.beliefs(encoding, state.belief)[:, message], encoding.cells, state.active)
 
     def policy(self, state: AgentState, last: Bool[Array, ""]) -> Policy:
-        waits = ~last & (jnp.max(state.belief) < 1 - self.message_cost - TIE)
-        return jnp.append(jnp.where(waits, 0, state.belief), waits.astype(state.belief.dtype))
+        answers = belief_in_cells(state.belief, state.memory)
+        waits = ~last & (jnp.max(answers) < 1 - self.message_cost - TIE)
+        return jnp.append(jnp.where(waits, 0, answers), waits.astype(answers.dtype))
 
 
 def argmax_random_ties(key: Key[Array, ""], values: Float[Array, " choices"]) -> Int[Array, ""]:

@@ -3,11 +3,12 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, Key
+from jaxtyping import Array, Int, Key
 
 from implicature.agents.belief import Belief
 from implicature.games.context import Context
 from implicature.games.sampling import Game
+from implicature.games.semantics import MeaningTable, Semantics, as_semantics
 from implicature.nn.image_encoder import FeatureRows
 from implicature.nn.kernels import Index, one_hot
 
@@ -23,6 +24,11 @@ class Perspectives(eqx.Module):
     """The student's j-th candidate is the teacher's order[j]-th."""
     renaming: Int[Array, "messages *#games"] | None = None
     """In equivalent games: the message that reaches him for each that she sends."""
+
+    def said(self, message: Int[Array, "rounds *#games"]) -> Int[Array, "rounds *#games"]:
+        """The words of the vocabulary that messages are."""
+        words = self.teacher.word_ids
+        return message if words is None else jnp.take_along_axis(words, message, axis=0)
 
     def in_teacher_order(self, belief: Belief) -> Belief:
         """The student's belief, in the teacher's order."""
@@ -47,16 +53,27 @@ def sample_views(key: Key[Array, ""], instances: Int[Array, "*some"], views: int
     return instances * views + jax.random.randint(key, instances.shape, 0, views)
 
 
-def perspectives(
-    game: Game, features: FeatureTable, lexicon: Bool[Array, "instances messages"], views: int = 1
-) -> Perspectives:
+def perspectives(game: Game, features: FeatureTable, lexicon: MeaningTable | Semantics, views: int = 1) -> Perspectives:
     """A game whose candidates are observations, `views` of each instance. Works for one game and for games last."""
-    size = len(game.candidates)
-    prior = jnp.full((size, *game.target.shape), 1 / size)
+    semantics, size = as_semantics(lexicon), len(game.candidates)
+    games = game.target.shape
 
     def context(observations: Int[Array, "candidates *#games"], rows: FeatureRows) -> Context:
-        words = jnp.moveaxis(lexicon[observations // views], -1, 1)
-        return Context(features=rows[observations], lexicon=words, prior=prior)
+        instances = observations // views
+        words = semantics.in_game(instances)
+        if semantics.salience is None:
+            prior = jnp.full((size, *games), 1 / size)
+        else:
+            prior = jnp.broadcast_to(semantics.prior(instances), (size, *games))
+        cells = None if semantics.cells is None else jnp.broadcast_to(semantics.cells[instances], (size, *games))
+        return Context(
+            features=words.features(rows[observations]),
+            lexicon=words.meaning,
+            prior=prior,
+            costs=words.costs,
+            cells=cells,
+            word_ids=words.ids,
+        )
 
     return Perspectives(
         context(game.candidates, features.teacher),

@@ -15,10 +15,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from implicature.agents.channel import mishear
 from implicature.agents.contracts import AbstractStudent, AbstractTeacher, AgentState, Policy, Values
 from implicature.agents.perspectives import Perspectives
 from implicature.games.rules import Rules
-from implicature.nn.kernels import Index, take_one_hot
+from implicature.nn.kernels import Index, one_hot, take_one_hot
 
 MessagePolicy = Callable[[Key[Array, ""], Values], Index]
 ActionPolicy = Callable[[Key[Array, ""], Policy], Index]
@@ -50,9 +51,38 @@ def epsilon_boltzmann(epsilon: Float[Array, ""], beta: float) -> MessagePolicy:
     return speak
 
 
+def truthful_epsilon_boltzmann(epsilon: Float[Array, ""], beta: float) -> MessagePolicy:
+    """The same among messages that she may send: the value of the others is −∞."""
+
+    def speak(key: Key[Array, ""], values: Values) -> Index:
+        allowed = jnp.isfinite(values)
+        explored = allowed / jnp.sum(allowed, axis=0)
+        return categorical(key, epsilon * explored + (1 - epsilon) * jax.nn.softmax(beta * values, axis=0))
+
+    return speak
+
+
 def action_in_teacher_order(order: Int[Array, "candidates *#games"], action: Index, rules: Rules) -> Index:
     """The student's answer as a position in the teacher's order; Ξ stays Ξ."""
     return jnp.where(action == rules.wait, action, take_one_hot(order, action))
+
+
+def answer_to_question(cells: Int[Array, "candidates *#games"], action: Index, target: Index) -> Index:
+    """An answer in the target's cell counts as the target."""
+    answered = action < len(cells)
+    cell = take_one_hot(cells, jnp.where(answered, action, 0))
+    return jnp.where(answered & (cell == take_one_hot(cells, target)), target, action)
+
+
+def answer_when_complete(policy: Policy, complete: Bool[Array, ""]) -> Policy:
+    """He waits for the last word of a message."""
+    waiting = jnp.zeros_like(policy).at[-1].set(1.0)
+    return jnp.where(complete, policy, waiting)
+
+
+def noise_key(key: Key[Array, ""]) -> Key[Array, ""]:
+    """A key of its own, so that games without noise draw what they always drew."""
+    return jax.random.fold_in(key, 2)
 
 
 class Rollout(eqx.Module):
@@ -62,6 +92,8 @@ class Rollout(eqx.Module):
     values: Float[Array, "rounds messages *#games"]
     estimate: Float[Array, "rounds candidates *#games"]
     """The teacher's estimate of the student's belief before the message."""
+    predicted: Float[Array, "rounds candidates *#games"]
+    """The student's belief after the message, as the teacher predicts it."""
     before: Float[Array, "rounds candidates *#games"]
     """The student's belief before the message."""
     after: Float[Array, "rounds candidates *#games"]
@@ -70,6 +102,10 @@ class Rollout(eqx.Module):
     action: Int[Array, "rounds *#games"]
     reward: Float[Array, "rounds *#games"]
     active: Bool[Array, "rounds *#games"]
+    right: Bool[Array, "rounds *#games"]
+    """Whether his answer was the target, or in its cell where a cell was to be found."""
+    heard: Int[Array, "rounds *#games"]
+    """The word that reached him: with channel noise, perhaps not the one that she sent."""
 
     @property
     def episode_return(self) -> Float[Array, "*#games"]:
@@ -82,11 +118,12 @@ class Rollout(eqx.Module):
     @property
     def success(self) -> Float[Array, "*#games"]:
         """1 if the target was found."""
-        return jnp.sum((self.reward > 0) & self.active, axis=0, dtype=jnp.float32)
+        return jnp.sum(self.right & self.active, axis=0, dtype=jnp.float32)
 
 
-Carry = tuple[AgentState, AgentState, Bool[Array, "*#games"]]
-"""The teacher's state, the student's, and whether the game goes on."""
+Carry = tuple[AgentState, AgentState, Bool[Array, "*#games"], Bool[Array, "messages *#games"] | None]
+"""The teacher's state, the student's, whether the game goes on, and, where messages have several words, which words the
+message that is being said has so far."""
 
 
 def rollout(
@@ -108,34 +145,46 @@ def rollout(
     games = game.target.shape
 
     def play_round(carry: Carry, turn: tuple[Array, Array, Array | None]) -> tuple[Carry, tuple[Array, ...]]:
-        teacher_state, student_state, active = carry
+        teacher_state, student_state, active, said = carry
         round_key, round_index, forced = turn
         speak_key, answer_key = jax.random.split(round_key)
         values = teacher.values(teacher_encoding, game.target, teacher_state)
         message = speak(speak_key, values)
         message = message if forced is None else jnp.where(forced < 0, message, forced)
-        received = message if game.renaming is None else take_one_hot(game.renaming, message)
+        heard = message if rules.noise == 0 else mishear(noise_key(round_key), message, len(values), rules.noise)
+        received = heard if game.renaming is None else take_one_hot(game.renaming, heard)
         updated = student.update(student_encoding, student_state, received)
         policy = student.policy(updated, round_index == rules.rounds - 1)
+        repeated = jnp.asarray(False)
+        if said is not None:
+            complete, repeated = rules.completes(round_index), take_one_hot(said, message)
+            policy = answer_when_complete(policy, complete)
+            said = ~complete & (said | one_hot(len(said), message))
         # From here on everything stands in the teacher's order.
         action = action_in_teacher_order(game.order, answer(answer_key, policy), rules)
-        reward, over = rules.score(action, game.target, round_index)
+        found = action if game.teacher.cells is None else answer_to_question(game.teacher.cells, action, game.target)
+        costs = game.teacher.costs
+        word_cost = 0.0 if costs is None else take_one_hot(costs, message)
+        reward, over = rules.score(found, game.target, round_index, word_cost, repeated)
         before, after = game.in_teacher_order(student_state.belief), game.in_teacher_order(updated.belief)
         probabilities = jnp.concatenate([game.in_teacher_order(policy[:-1]), policy[-1:]])
-        record = message, values, teacher_state.belief, before, after, probabilities, action, reward, active
-        teacher_state = teacher.observe(teacher_encoding, teacher_state, message)
-        if observe_belief:
-            teacher_state = replace(teacher_state, belief=after)
+        expected = teacher.observe(teacher_encoding, teacher_state, message)
+        record = (
+            message, values, teacher_state.belief, expected.belief, before, after, probabilities, action, reward,
+            active, found == game.target, heard,
+        )  # fmt: skip
+        teacher_state = replace(expected, belief=after) if observe_belief else expected
         # Each round is learned from by itself, as Algorithm 1 stores it: the belief it begins with is a constant.
         updated = jax.lax.stop_gradient(updated)
         active = active & ~over
-        return (replace(teacher_state, active=active), replace(updated, active=active), active), record
+        return (replace(teacher_state, active=active), replace(updated, active=active), active, said), record
 
     start = jnp.ones(games, bool)
     carry = (
         replace(teacher.init_state(game.teacher, rules), active=start),
         replace(student.init_state(game.student, rules), active=start),
         start,
+        jnp.zeros((game.teacher.lexicon.shape[1], *games), bool) if rules.words > 1 else None,
     )
     turns = jax.random.split(key, rules.rounds), jnp.arange(rules.rounds), forced_messages
     unrolled = unroll and rules.rounds <= MAX_UNROLLED_ROUNDS

@@ -1,20 +1,16 @@
 """One game solved exactly: what each message means at each depth, and how hard each candidate is to name."""
 
-from dataclasses import dataclass
-from functools import partial
-from math import isfinite
+from dataclasses import dataclass, field
 
-import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Float
 
-from implicature.agents.rsa import Recursion, Start, greedy_accuracy, no_clash, soft_recursion
+from implicature.agents.exact_spec import ExactSpec
+from implicature.agents.rsa import Start, greedy_accuracy, no_clash
 from implicature.evaluation.teaching_dimension import levels, teaching_dimensions
-from implicature.games.parsing import sort_words
+from implicature.games.context_arrays import ContextArrays, context_arrays
+from implicature.spaces.lexicon import TRUE_FROM
 
-MAX_DEPTH = 100
-MAX_BETA = 1000.0
-"""Beyond it, β times the rounding of a belief would decide between messages that are equally good."""
 BUDGET = 200_000
 """Steps of the search for teaching sets: two seconds at worst, since a person is waiting."""
 
@@ -35,6 +31,7 @@ class Explanation:
     """The fields of `--json`. Lists with an entry for each candidate are in their order."""
 
     candidates: list[list[str]]
+    """The attributes of each, or the words that are true of it."""
     messages: list[str]
     level: list[int | None]
     td: list[int | None]
@@ -46,48 +43,53 @@ class Explanation:
     accuracy: list[float]
     """The probability of finding the candidate at the last depth if both choose what is best."""
     depths: list[DepthTables]
-
-
-@partial(jax.jit, static_argnames=("depth", "beta", "start"))
-def solve(
-    truth: Bool[Array, "candidates messages"], prior: Float[Array, " candidates"], depth: int, beta: float, start: Start
-) -> tuple[Recursion, Float[Array, " candidates"], Int[Array, " candidates"], Int[Array, " candidates"]]:
-    recursion = soft_recursion(truth, depth, beta, start, prior)
-    return (
-        recursion,
-        greedy_accuracy(truth, recursion.teacher[-1], recursion.student[-1]),
-        levels(truth),
-        no_clash(truth),
-    )
+    names: list[str] = field(default_factory=list)
+    """The candidates as they were typed."""
+    player: str | None = None
+    """Whose tables the last are; None: the exact recursion's."""
+    meaning: list[list[float]] | None = None
+    """[candidate][message], where words are more or less true; None where each is true or false."""
 
 
 def explain_candidates(
     candidates: list[list[str]], depth: int = 6, beta: float = 10.0, start: Start = "share"
 ) -> Explanation:
     """What each message comes to mean among these candidates, and how hard each of them is to name."""
-    if not 0 <= depth <= MAX_DEPTH:
-        raise ValueError(f"The depth {depth} is not between 0 (literal) and {MAX_DEPTH}: choose one that is.")
-    if not (isfinite(beta) and 0 <= beta <= MAX_BETA):
-        raise ValueError(f"β = {beta:g} is not between 0 (any true message) and {MAX_BETA:g}: choose one that is.")
-    messages = sort_words([name for names in candidates for name in names])
-    truth = np.array([[message in names for message in messages] for names in candidates])
-    n, m = truth.shape
-    # Compilation dominates: games of similar size are padded to share a compiled program.
-    padded = np.pad(truth, ((0, -n % 8), (0, -m % 16)))
-    prior = np.where(np.arange(len(padded)) < n, np.float32(1 / n), np.float32(0))
-    recursion, accuracy, level, own = jax.device_get(solve(padded, prior, depth=depth, beta=beta, start=start))
+    return explain_context(context_arrays(*candidates), ExactSpec(depth, beta=beta, start=start), candidates)
+
+
+def explain_context(context: ContextArrays, spec: ExactSpec, shown: list[list[str]] | None = None) -> Explanation:
+    """The same of a context in which words may be graded and cost something; `shown` is what each candidate is shown
+    as, by default the words that are true of it."""
+    model = spec.model()
+    found = model.recursion(context, context.prior, spec.depth)
+    depths = [
+        DepthTables(t, student.T.tolist(), teacher.tolist())
+        for t, (student, teacher) in enumerate(zip(found.student, found.teacher, strict=True))
+    ]
+    accuracy = greedy_accuracy(context.lexicon, found.teacher[-1], found.student[-1], context.cells, model.noise)
+    return describe(context, depths, accuracy, shown)
+
+
+def describe(
+    context: ContextArrays,
+    depths: list[DepthTables],
+    accuracy: Float[np.ndarray, " candidates"],
+    shown: list[list[str]] | None,
+) -> Explanation:
+    messages, truth = list(context.words), context.lexicon >= TRUE_FROM
     taught = teaching_dimensions(truth, positive=True, min_size=1, budget=BUDGET)
+    true_words = [[word for word, true in zip(messages, row, strict=True) if true] for row in truth]
     return Explanation(
-        candidates,
+        true_words if shown is None else shown,
         messages,
-        [None if i < 0 else i for i in level[:n].tolist()],
+        [None if i < 0 else i for i in levels(truth).tolist()],
         list(taught.td),
         list(taught.rtd),
         taught.exact,
-        [None if i < 0 else messages[i] for i in own[:n].tolist()],
-        accuracy[:n].tolist(),
-        [
-            DepthTables(t, student[:n, :m].T.tolist(), teacher[:n, :m].tolist())
-            for t, (student, teacher) in enumerate(zip(recursion.student, recursion.teacher, strict=True))
-        ],
+        [None if i < 0 else messages[i] for i in no_clash(truth).tolist()],
+        accuracy.tolist(),
+        depths,
+        list(context.candidates),
+        meaning=None if context.lexicon.dtype == bool else context.lexicon.tolist(),
     )

@@ -15,8 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from implicature.agents.rsa import Start
-from implicature.explanation.model import Explanation, explain_candidates
+from implicature.explanation.model import Explanation
 from implicature.explanation.text import (
     belief,
     best_messages,
@@ -27,8 +26,7 @@ from implicature.explanation.text import (
     true_of,
     used_messages,
 )
-from implicature.games.parsing import ordinal, parse_candidates
-from implicature.games.registry import load_space
+from implicature.games.parsing import ordinal
 
 WIDE = 8
 """Up to this many candidates have a column each; more are summarised by message."""
@@ -42,20 +40,9 @@ no-clash  a true message each, such that no two candidates share one
 found     the probability: she says her best message, he picks his best candidate"""
 
 
-def print_explanation(
-    candidates: list[str],
-    target: int | None,
-    *,
-    depth: int,
-    beta: float,
-    start: Start,
-    json: bool,
-    space: str | None = None,
-) -> None:
-    given = parse_candidates(candidates, None if space is None else load_space(space))
-    if target is not None and not 1 <= target <= len(given):
-        raise ValueError(f"The target {target} is not one of {len(given)} candidates: name it from 1 to {len(given)}.")
-    explanation = explain_candidates(given, depth, beta, start)
+def print_explanation(explanation: Explanation, target: int | None, how: str, json: bool) -> None:
+    """The target is numbered from 1; `how` says what it was computed with."""
+    given = explanation.candidates
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where ● cannot be printed, ? will do
     if json:
@@ -66,7 +53,7 @@ def print_explanation(
     view = by_message if len(given) > WIDE else by_candidate
     console.print()
     console.print(heading(f"{len(given)} candidates"), listing(explanation, marked))
-    console.print(heading(f"What he believes after each message (β = {beta:g}, start: {start})"), *view(explanation))
+    console.print(heading(f"What he believes after each message ({how})"), *view(explanation))
     console.print(heading("How hard each is to name"), *teaching_table(explanation, marked))
     console.print(heading("Between the lines"))
     for sentence in explain_in_words(explanation, marked, most=WIDE if len(given) <= WIDE else WIDE // 2):
@@ -91,6 +78,8 @@ def listing(explanation: Explanation, target: int | None) -> Padding:
     table = Table(box=None, show_header=False)
     for i, names in enumerate(explanation.candidates):
         text = Text(", ".join(names), "bold" if i == target else "")
+        if explanation.names and explanation.names[i] != ",".join(names):
+            text = Text.assemble((explanation.names[i], "bold"), f": {', '.join(names)}")
         if len(explanation.candidates) > WIDE:
             text.truncate(56, overflow="ellipsis")
         mark = Text("← target", "bold magenta") if i == target else Text()
@@ -119,17 +108,29 @@ def by_candidate(explanation: Explanation) -> tuple[Table, Padding]:
     table, shown, hidden = message_table(explanation, [ordinal(i + 1) for i in range(number)])
     for message in shown:
         paths = zip(*(belief(explanation, message, t) for t in depths), strict=True)
-        true = true_of(explanation, message)
-        table.add_row(Text(message), *(path(p) if i in true else Text("·", "dim") for i, p in enumerate(paths)))
-    when = " → ".join(f"{t}" if t else "0 (literal)" for t in depths)
-    return table, legend(f"● true of it, and his belief in percent at depth {when}.{hidden}")
+        marks = [truth_mark(explanation, message, i) for i in range(number)]
+        cells = (path(p, mark) if mark else Text("·", "dim") for p, mark in zip(paths, marks, strict=True))
+        table.add_row(Text(message), *cells)
+    when = "at depth " + " → ".join(f"{t}" if t else "0 (literal)" for t in depths)
+    if explanation.player is not None:
+        when = f"literally, and then this player's ({explanation.player})"
+    key = "● true of it, ○ less than half true" if explanation.meaning else "● true of it"
+    return table, legend(f"{key}, and his belief in percent {when}.{hidden}")
 
 
-def path(beliefs: tuple[float, ...]) -> Text:
+def truth_mark(explanation: Explanation, message: str, candidate: int) -> str:
+    """Of what may be said at all, whether it counts as true."""
+    if candidate in true_of(explanation, message):
+        return "●"
+    graded = explanation.meaning
+    return "○" if graded and graded[candidate][explanation.messages.index(message)] > 0 else ""
+
+
+def path(beliefs: tuple[float, ...], mark: str) -> Text:
     """●50→88→100; a belief that does not change is shown once."""
     steps = [(f"{100 * chance:.0f}", shade(chance)) for chance in beliefs]
     first, *later = steps[:1] if len({step for step, _ in steps}) == 1 else steps
-    return Text.assemble(("●", "cyan"), first, *(part for step in later for part in (("→", "dim"), step)))
+    return Text.assemble((mark, "cyan"), first, *(part for step in later for part in (("→", "dim"), step)))
 
 
 def by_message(explanation: Explanation) -> tuple[Table, Padding]:

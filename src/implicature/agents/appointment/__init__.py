@@ -1,0 +1,1 @@
+"""Players of the appointment game, each teacher and student at once."""
