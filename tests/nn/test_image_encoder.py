@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 
 from implicature.nn.image_encoder import (
+    CONV_FEATURES,
     FEATURES,
+    ConvEncoder,
     ImageEncoder,
+    PatchEncoder,
+    convolve,
     crop_centre,
     encode_all,
     encode_batch,
     feature_size,
+    max_pool,
     new_image_encoder,
     patches,
 )
 
-ENCODER = ImageEncoder(64, jax.random.key(0))
+ENCODER = PatchEncoder(64, jax.random.key(0))
 
 
 def image(row: int, column: int, size: int = 8, colour: tuple[int, int, int] = (250, 30, 30)) -> np.ndarray:
@@ -93,3 +98,33 @@ def test_a_gradient_reaches_the_encoder_through_the_images_of_a_batch():
         return encode_batch(encoder, IMAGES, jnp.zeros((4, FEATURES)), jnp.array([2]))[2, 0]
 
     assert any(jnp.abs(leaf).max() > 0 for leaf in jax.tree.leaves(jax.grad(loss)(ENCODER)))
+
+
+@pytest.mark.parametrize(("height", "width", "size"), [(6, 9, 5), (7, 8, 7), (3, 3, 1)])
+def test_a_convolution_is_jaxs(height: int, width: int, size: int):
+    keys = jax.random.split(jax.random.key(0))
+    x, weights = jax.random.normal(keys[0], (2, height, width, 3)), jax.random.normal(keys[1], (size, size, 3, 4))
+    numbers = ("NHWC", "HWIO", "NHWC")
+    expected = jax.lax.conv_general_dilated(x, weights, (2, 2), "SAME", dimension_numbers=numbers)
+    assert np.allclose(convolve(x, weights), expected, atol=1e-4)
+
+
+def test_the_largest_of_every_2_by_2_pixels_is_kept():
+    #  0  1 |  2  3
+    #  4  5 |  6  7
+    #  8  9 | 10 11
+    # 12 13 | 14 15
+    assert max_pool(jnp.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0].tolist() == [[5, 7], [13, 15]]
+
+
+def test_the_convolutional_network_has_the_papers_layers_and_features_of_the_same_norm():
+    encoder = ConvEncoder(64, jax.random.key(0))
+    # 7 × 7, 7 × 7 and 5 × 5; stride 2 three times and two poolings leave 64 / 32 = 2 pixels a side.
+    assert [weights.shape[:2] for weights in encoder.filters] == [(7, 7), (7, 7), (5, 5)]
+    assert encoder.hidden.weight.shape == (2 * 2 * encoder.filters[-1].shape[-1], CONV_FEATURES)
+    features = encoder(IMAGES)
+    assert features.shape == (4, CONV_FEATURES)
+    assert np.allclose(np.linalg.norm(features, axis=1), 2, atol=1e-3)
+    # Images are told apart, and a shifted image from itself.
+    assert np.abs(features[0] - features[3]).max() > 1e-3
+    assert np.abs(encoder(IMAGES, jnp.full((4, 2), 3)) - features).max() > 1e-3

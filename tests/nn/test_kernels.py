@@ -50,6 +50,23 @@ KERNELS = {
 }
 
 
+@pytest.mark.parametrize(("chosen", "divides"), [("", True), ("cpu", True), ("plain", False)])
+def test_divisions_against_recomputation_are_for_cpus_or_chosen(
+    chosen: str, divides: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("IMPLICATURE_KERNELS", chosen)
+    x = jnp.array([-2.0, 0.0, 3.0])
+    for kernel, expected in ((materialize, x), (leaky_relu, jnp.array([-0.02, 0.0, 3.0]))):
+        np.testing.assert_allclose(kernel(x), expected, rtol=1e-6)
+        assert ("div" in str(jax.make_jaxpr(lambda x, kernel=kernel: kernel(x))(x))) == divides
+
+
+def test_another_choice_of_kernels_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("IMPLICATURE_KERNELS", "gpu")
+    with pytest.raises(ValueError, match="set it to cpu or plain"):
+        materialize(jnp.ones(2))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_and_its_gradient_are_those_of_the_plain_formula(name: str):

@@ -1,13 +1,15 @@
 """Configs: flat names, presets as defaults, resolution, and settings without effect."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from implicature.games.registry import load_game
-from implicature.training.checks import check_ignored, check_value
-from implicature.training.config import GROUP_OF, PRESETS, Config
+from implicature.training.checks import check_ignored
+from implicature.training.config import GROUP_OF, PRESETS, Config, MethodConfig, NetworkConfig, OptimiserConfig
 from implicature.training.resolve import resolve
 from implicature.training.run import start_run
 from implicature.training.task import make_task
@@ -37,7 +39,11 @@ def test_an_unknown_setting_is_refused():
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("network", "x", "--network is 'x': choose one of exchange, deep-sets."),
+        (
+            "network",
+            "x",
+            "--network is 'x': choose one of exchange, deep-sets, or name an object of your own as module:object.",
+        ),
         ("iterations", "9", "--iterations is '9': give a whole number."),
         ("iterations", 0, "--iterations is 0: give a number from 1 to 1,000,000,000."),
         ("beta", "hot", "--beta is 'hot': give a number."),
@@ -47,21 +53,52 @@ def test_an_unknown_setting_is_refused():
     ],
 )
 def test_a_value_of_another_type_or_out_of_range_is_refused(name: str, value: Any, sentence: str):
-    with pytest.raises(ValueError) as refused:  # noqa: PT011
-        check_value(name, value)
-    assert str(refused.value) == sentence
+    for make in (lambda: Config.of(**{name: value}), lambda: Config().replace(**{name: value})):
+        with pytest.raises(ValueError) as refused:  # noqa: PT011
+            make()
+        assert str(refused.value) == sentence
 
 
-def test_a_whole_number_does_for_any_number_and_nothing_for_a_default():
-    check_value("beta", 3)
-    check_value("beta", None)
+def test_a_config_made_of_its_groups_is_checked_too():
+    for make, sentence in [
+        (lambda: Config(network=NetworkConfig(network="foo")), "--network is 'foo': choose one of exchange, deep-sets"),
+        (lambda: Config(optimiser=OptimiserConfig(iterations=0)), "--iterations is 0: give a number from 1"),
+        (lambda: Config(method=MethodConfig(beta=float("nan"))), "--beta is nan: give a number from 0 to 10,000."),
+    ]:
+        with pytest.raises(ValueError) as refused:  # noqa: PT011
+            make()
+        assert str(refused.value).startswith(sentence)
+
+
+def test_a_whole_number_does_for_any_number_a_list_for_two_and_a_path_for_a_name():
+    assert Config.of(beta=3).method.beta == 3.0
+    assert Config.of(beta=None).method.beta is None
+    assert Config.of(epsilon=[1, 0.5]).method.epsilon == (1.0, 0.5)
+    assert Config.of(space=Path("things.csv")).game.space == "things.csv"
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        ("train('numbers-4')", "'numbers-4' is not a config: make one with implicature.Config.of(…)."),
+        (
+            "Config(network='foo')",
+            "Config(network=…) is 'foo': give a NetworkConfig, or settings by their own names with Config.of(…).",
+        ),
+    ],
+)
+def test_a_program_that_gives_anything_else_is_told_what_to_give(program: str, sentence: str):
+    # In a process of its own: here types are checked before that.
+    command = [sys.executable, "-c", f"import implicature; implicature.{program}"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.stderr.splitlines()[-1] == f"ValueError: {sentence}"
 
 
 # Presets
 
 
 def test_an_explicit_setting_wins_over_a_preset_and_the_rest_is_the_presets():
-    config, preset = Config.of(preset="paper", iterations=500), Config.of(preset="paper")
+    config, preset = Config.of(preset="as-written", iterations=500), Config.of(preset="as-written")
     assert config.optimiser.iterations == 500
     assert preset.optimiser.iterations == 10_000
     assert config.replace(iterations=10_000) == preset
@@ -69,12 +106,12 @@ def test_an_explicit_setting_wins_over_a_preset_and_the_rest_is_the_presets():
 
 
 def test_an_explicit_setting_wins_even_where_it_is_the_usual_default():
-    assert Config.of(preset="paper", candidate_sets=Config().optimiser.candidate_sets).optimiser.candidate_sets == 256
+    assert Config.of(preset="as-written", candidate_sets=256).optimiser.candidate_sets == 256
 
 
-@pytest.mark.parametrize("method", PRESETS["paper"])
+@pytest.mark.parametrize("method", PRESETS["as-written"])
 def test_a_preset_depends_on_the_method(method: str):
-    config = Config.of(preset="paper", method=method)
+    config = Config.of(preset="as-written", method=method)
     assert config.method.method == method
     assert config.optimiser.iterations == (10_000 if method == "pragmatic" else 100_000)
     # Nothing in it is without effect.
@@ -82,7 +119,7 @@ def test_a_preset_depends_on_the_method(method: str):
 
 
 def test_an_unknown_preset_is_refused():
-    with pytest.raises(ValueError, match="No preset is called 'quick': choose one of paper"):
+    with pytest.raises(ValueError, match="No preset is called 'quick': choose one of as-written"):
         Config.of(preset="quick")
 
 
@@ -106,7 +143,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_a_resolved_config_has_no_gaps_and_resolving_it_again_changes_nothing(settings: dict[str, Any]):
     config = resolved(**settings)
-    assert {name for name, value in config.flat().items() if value is None} <= {"space", "images"}
+    assert {name for name, value in config.flat().items() if value is None} <= {"space", "images", "question"}
     assert resolve(config, *load_game(config.game.game, None, config.game.candidates)) == config
     for name, value in settings.items():
         assert config.flat()[name] == value
@@ -157,9 +194,13 @@ IGNORED: dict[str, tuple[dict[str, Any], str]] = {
         {"grounded": False, "freeze_semantics": True},
         "--freeze-semantics has no effect with --no-grounded",
     ),
-    "grounding target": (
-        {"grounded": False, "grounding_target": "belief"},
-        "--grounding-target has no effect with --no-grounded",
+    "obverter weight": (
+        {"feedback": "none", "obverter_weight": 2.0},
+        "--obverter-weight has no effect with --feedback none",
+    ),
+    "REINFORCE baseline": (
+        {"reinforce_baseline": "batch"},
+        "--reinforce-baseline has no effect with --credit expected",
     ),
     "game": (
         {"game": "numbers-7", "space": "examples/kitchen.csv", "candidates": 3},

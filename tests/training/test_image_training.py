@@ -14,11 +14,12 @@ from implicature.evaluation.held_out import held_out_games, play_pair
 from implicature.evaluation.rollouts import summarize
 from implicature.nn.image_encoder import ImageEncoder
 from implicature.training.config import Config
+from implicature.training.methods import plan
 from implicature.training.optimiser import init_learner, repeat_step
 from implicature.training.pairs import NEW_PAIR
 from implicature.training.pretraining import contrastive_step
 from implicature.training.run import Run, start_run
-from implicature.training.stages import init_state, merge, stages
+from implicature.training.stages import init_state, merge
 from implicature.training.task import make_task
 
 
@@ -77,7 +78,7 @@ def test_only_finetuned_encoders_are_among_the_weights_that_a_phase_trains(squar
     config = small_config(squares).replace(method=method, encoder=encoder)
     task = make_task(config)
     pair = NEW_PAIR[method](jax.random.key(1), task.config, task.data.observations, task.data.lexicon.shape[1])
-    for stage in stages(task.config):
+    for stage in plan(task.config):
         state = init_state(stage, pair, task.config, task.rules)
         encoders = [leaf for leaf in jax.tree.leaves(state, is_leaf=is_encoder) if is_encoder(leaf)]
         expected = 0 if encoder == "frozen" and stage.phase > 0 else 2 if stage.agent == "both" else 1

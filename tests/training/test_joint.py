@@ -25,11 +25,11 @@ from implicature.nn import games_last
 from implicature.spaces.numbers import number_sets
 from implicature.training.config import Config, MethodConfig
 from implicature.training.joint import joint_loss, joint_step, minus_mean_of_others
+from implicature.training.methods import plan
 from implicature.training.optimiser import init_learner, repeat_step
 from implicature.training.pairs import NEW_PAIR
 from implicature.training.pretraining import GroundingLoss, belief_loss, grounding_step, speaker_loss
 from implicature.training.run import Run, open_run, start_run
-from implicature.training.stages import stages
 from implicature.training.task import GameData, make_task
 
 every_method = pytest.mark.parametrize("method", ["la-2017", "la-2018"])
@@ -68,7 +68,7 @@ def test_the_joint_loss_is_on_average_the_gradient_of_the_probability_of_being_r
     def sampled(key: jax.Array) -> Any:
         def loss(pair: Pair) -> jax.Array:
             played = rollout(key, pair.teacher, pair.student, seen, RULES, boltzmann(1.0), categorical)
-            return jnp.mean(joint_loss(played, seen.target, method, BONUS)[0])
+            return jnp.mean(joint_loss(played, seen.target, method, (BONUS, BONUS))[0])
 
         return jax.tree.map(lambda leaf: -leaf, eqx.filter_grad(loss)(pair))
 
@@ -96,8 +96,9 @@ def test_a_return_is_compared_with_the_mean_of_the_other_games():
 SPACE = number_sets(5, 2)
 LEXICON = jnp.asarray(SPACE.table)
 SMALL = Config.of(
-    width=32, filters=8, candidate_sets=64, iterations=500, pretraining_iterations=500, learning_rate=0.01
-)
+    width=32, filters=8, candidate_sets=64, iterations=500, pretraining_iterations=500, learning_rate=0.01,
+    listener_entropy_bonus=0.1,
+)  # fmt: skip
 DATA = GameData(LEXICON.astype(jnp.float32), LEXICON, draw_games(jax.random.key(0), 2_000, 3, SPACE.instances, "train"))
 FEATURES = FeatureTable(DATA.observations, DATA.observations)
 TEST = games_last(draw_games(jax.random.key(1), 500, 3, SPACE.instances, "test"))
@@ -186,9 +187,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_speaker_and_listener_learn_together_after_each_was_grounded_alone():
     config = Config.of(method="la-2018", phases=2, pretraining_iterations=7, iterations=9, encoder="none")
-    planned = [(stage.phase, stage.agent, stage.iterations) for stage in stages(config)]
+    planned = [(stage.phase, stage.agent, stage.iterations) for stage in plan(config)]
     assert planned == [(0, "student", 7), (0, "teacher", 7), (1, "both", 9), (2, "both", 9)]
-    assert [stage.agent for stage in stages(config.replace(grounded=False))] == ["both", "both"]
+    assert [stage.agent for stage in plan(config.replace(grounded=False))] == ["both", "both"]
 
 
 @pytest.mark.slow

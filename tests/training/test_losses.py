@@ -20,8 +20,11 @@ from implicature.nn.deep_sets import DeepSetsNet
 from implicature.nn.kernels import Index
 from implicature.training.losses import (
     CreditAssignment,
-    baseline,
     expected_credit,
+    expected_return,
+    loss_from_answer,
+    loss_from_belief,
+    loss_from_correctness,
     returns,
     sampled_credit,
     student_loss,
@@ -48,10 +51,12 @@ TEACHER = teacher_with(SPEAKER_TABLE)
 jitted_loss = eqx.filter_jit(teacher_loss)
 
 
-def transition(m_tm1: int, b_t: list[float], r_t: float, discount_t: float, active: bool = True) -> Transition:
+def transition(
+    m_tm1: int, b_t: list[float], r_t: float, discount_t: float, active: bool = True, a_t: int = 0
+) -> Transition:
     return Transition(
-        jnp.arange(2), jnp.asarray(0), jnp.array([0.5, 0.5]), jnp.asarray(m_tm1), jnp.array(b_t), jnp.asarray(r_t),
-        jnp.asarray(discount_t), jnp.asarray(active),
+        jnp.arange(2), jnp.asarray(0), jnp.array([0.5, 0.5]), jnp.asarray(m_tm1), jnp.array(b_t), jnp.asarray(a_t),
+        jnp.asarray(r_t), jnp.asarray(discount_t), jnp.asarray(active),
     )  # fmt: skip
 
 
@@ -95,6 +100,19 @@ def test_no_gradient_flows_into_the_target_network_or_the_observed_belief():
     assert all(not np.any(leaf) for leaf in jax.tree.leaves(gradient))
 
 
+def test_less_than_a_belief_still_teaches_her_what_he_believes():
+    # She predicts 3/4, 1/4, the target is the first candidate, waiting is 2.
+    predicted = jnp.array([0.75, 0.25])
+    answers = [transition(0, [0.9, 0.1], 1.0, 0.0, a_t=a) for a in (0, 1, 2)]
+    # -ln 3/4, -ln 1/4; a wait says nothing.
+    assert np.allclose([loss_from_answer(predicted, one) for one in answers], [0.287682, 1.386294, 0], atol=1e-5)
+    # Right: -ln 3/4; wrong: -ln (1 - 3/4).
+    assert np.allclose([loss_from_correctness(predicted, one) for one in answers], [0.287682, 1.386294, 0], atol=1e-5)
+    # His answers are drawn from his belief: the expected loss from them is the loss from the belief.
+    expected = 0.9 * loss_from_answer(predicted, answers[0]) + 0.1 * loss_from_answer(predicted, answers[1])
+    assert np.isclose(expected, loss_from_belief(predicted, answers[0]), atol=1e-6)
+
+
 # The student's, by hand
 
 
@@ -104,8 +122,8 @@ def rounds_of(reward: list[float], active: list[bool], policy: list[list[float]]
     after = probabilities[:, :2] / probabilities[:, :2].sum(axis=1, keepdims=True)
     nothing = jnp.zeros((rounds, 2))
     return Rollout(
-        jnp.zeros(rounds, int), nothing, nothing, nothing, after, probabilities, jnp.array(action), jnp.array(reward),
-        jnp.array(active),
+        jnp.zeros(rounds, int), nothing, nothing, nothing, nothing, after, probabilities, jnp.array(action),
+        jnp.array(reward), jnp.array(active), jnp.array(reward) > 0, jnp.zeros(rounds, int),
     )  # fmt: skip
 
 
@@ -126,8 +144,23 @@ def test_the_baseline_is_what_he_expects_by_his_own_belief():
     # Beliefs 0.6, 0.4; 0.8, 0.2; 0.5, 0.5. Answers are right with the probability he believes:
     # 0.3 · 0.6 + 0.2 · 0.4 = 0.26; waiting is worth what is later, 0.5 · 0.7; less the cost 0.1: 0.51. Then
     # 0.8² + 0.2² - 0.1 = 0.58; 0.5 - 0.1.
-    expected = baseline(GAME, jnp.array([0.7, 0.3, 0.0]), 0.1)
+    expected = expected_return(GAME, jnp.array([0.7, 0.3, 0.0]), 0.1)
     assert np.allclose(expected, [0.51, 0.58, 0.4])
+
+
+def test_without_a_baseline_only_a_right_answer_moves_him_and_the_batch_mean_is_subtracted_if_asked():
+    # Two games of one round: beliefs 0.6, 0.4 and 0.8, 0.2; he answers 0 (right) and 1 (wrong), α = 0.
+    two = rounds_of([1.0], [True], [[0.6, 0.4, 0.0]], [0]), rounds_of([0.0], [True], [[0.8, 0.2, 0.0]], [1])
+    games = jax.tree.map(lambda a, b: jnp.stack([a, b], axis=-1), *two)
+    target = jnp.array([0, 0])
+    none = sampled_credit(games, target, 0.0, "none")[0]
+    assert np.allclose(none, [np.log(0.6), 0.0], atol=1e-6)
+    # The mean of the batch is 1/2.
+    batch = sampled_credit(games, target, 0.0, "batch")[0]
+    assert np.allclose(batch, [0.5 * np.log(0.6), -0.5 * np.log(0.2)], atol=1e-6)
+    # By his belief: 1 - (0.36 + 0.16), 0 - (0.64 + 0.04).
+    own = sampled_credit(games, target, 0.0, "belief")[0]
+    assert np.allclose(own, [0.48 * np.log(0.6), -0.68 * np.log(0.2)], atol=1e-6)
 
 
 ADVANTAGE = jnp.array([2.0, 1.0, 100.0])
@@ -150,6 +183,19 @@ def test_expected_credit_counts_in_each_round_by_his_belief_in_the_target():
     for alpha, expected in ((0.0, 0.935653), (1.0, 1.060132)):
         loss = student_loss(GAME, jnp.asarray(0), ADVANTAGE, alpha, expected_credit)
         assert np.isclose(loss, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("logit", "weight"), [(0.0, 1.0), (3.0, 1.0), (-4.6, 0.4975)])
+def test_with_the_defaults_of_a_grounded_pair_he_learns_by_cross_entropy_on_the_target(logit: float, weight: float):
+    # Two candidates: b = σ(logit), d log b / d logit = 1 − b. Below a belief of 0.02 the gradient is weighted by
+    # b / 0.02 (F-46): σ(−4.6) = 0.00995, and 0.00995 / 0.02 = 0.4975.
+    def credit(logit: jax.Array) -> jax.Array:
+        belief = softmax(jnp.stack([logit, jnp.zeros(())]))
+        played = eqx.tree_at(lambda game: game.after, GAME, jnp.tile(belief, (len(GAME.after), 1)))
+        return expected_credit(played, jnp.asarray(0), 1.0)[0]
+
+    gradient = jax.grad(credit)(jnp.asarray(logit))
+    assert np.isclose(gradient, weight / (1 + np.exp(logit)), rtol=1e-3)
 
 
 # REINFORCE estimates the gradient of the probability of being right
@@ -274,7 +320,7 @@ def test_he_learns_to_wait_as_much_as_it_pays(with_baseline: bool):
         def loss(student: WaitingListener) -> jax.Array:
             played, target = play_two(key, student, rounds=2)
             later = jnp.array([0.6, 0.0])
-            advantage = returns(played, 1.0) - with_baseline * baseline(played, later, COST)
+            advantage = returns(played, 1.0) - with_baseline * expected_return(played, later, COST)
             return student_loss(played, target, advantage, 0.5, sampled_credit) * played.n_messages
 
         return -jax.grad(loss)(student).wait_logit

@@ -16,6 +16,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from implicature.cli.main import main
+from implicature.evaluation.held_out import held_out_games
 from implicature.spaces import number_sets
 from implicature.training.config import Config
 from implicature.training.resolve import resolve
@@ -289,7 +290,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "weight decay -1": ({"weight_decay": -1.0}, "--weight-decay is -1.0: give a number from 0 to 10."),
     "lapse rate 2": ({"lapse_rate": 2.0}, "--lapse-rate is 2.0: give a number from 0 to 0.999."),
     "gamma nan": ({"gamma": float("nan")}, "--gamma is nan: give a number from 0 to 1."),
-    "epsilon 0": ({"epsilon": (0.0, 0.0)}, "--epsilon takes two probabilities from 0.000001 to 1: "),
+    "epsilon 0": ({"epsilon": (0.0, 0.5)}, "--epsilon takes two probabilities from 0.000001 to 1, "),
     "beta nan": ({"beta": float("nan")}, "--beta is nan: give a number from 0 to 10,000."),
     "a seed too large": ({"seed": 2**40}, "--seed is 1,099,511,627,776: give a number from 0 to "),
     "a negative split": ({"split_seed": -1}, "--split-seed is -1: give a number from 0 to "),
@@ -311,8 +312,19 @@ def test_a_space_of_ones_own_needs_a_number_of_candidates_and_games_of_every_spl
     with pytest.raises(ValueError, match="make a game"):
         make_task(Config.of(space=str(path)))
     # Four instances make one combination of four, which is in one split only.
-    with pytest.raises(ValueError, match="4 instances make only 1 combinations of 4, and none falls into the "):
+    with pytest.raises(ValueError, match=r"4 instances make only 1 combinations of 4.*, or .*--whole-class"):
         make_task(Config.of(space=str(path), candidates=4))
+
+
+def test_a_whole_class_is_trained_and_tested_as_it_is(tmp_path: Path):
+    task = make_task(Config.of(space="singletons-3", whole_class=True, train_games=20))
+    assert task.rules.candidates == task.config.game.candidates == 4
+    for games in (task.data.games, task.validation, held_out_games(task, 20, seed=0)):
+        assert np.array_equal(np.sort(games.candidates, axis=1), np.tile(np.arange(4), (len(games.target), 1)))
+    with pytest.raises(ValueError, match="takes all 4 instances of singletons-3 as candidates, not 3"):
+        make_task(Config.of(space="singletons-3", whole_class=True, candidates=3))
+    with pytest.raises(ValueError, match="leaves no instance unseen"):
+        make_task(Config.of(space="singletons-3", whole_class=True, train_instance_fraction=0.7))
 
 
 UNREADABLE = " cannot be read as the config of a run."
@@ -328,7 +340,7 @@ CONFIGS: dict[str, tuple[bytes, str]] = {
     ),
     "an unknown network": (
         b'{"format": 2, "config": {"network": {"network": "x"}}}',
-        ": --network is 'x': choose one of exchange, deep-sets.",
+        ": --network is 'x': choose one of exchange, deep-sets, or name an object of your own as module:object.",
     ),
     "a setting of another type": (
         b'{"format": 2, "config": {"optimiser": {"candidate_sets": "9"}}}',

@@ -1,10 +1,11 @@
-"""The paper's belief network (appendix B), a deep-sets network:
+"""A deep-sets network, the shape of appendix B's belief network:
 
-    h_o = φ(W x_o),   h_o ← φ(W' h_o + W'' mean_o h_o) repeated,   logit[o, m] = h_o · v_m
+    h_o = φ(W x_o),   h_o ← φ(W' h_o + W'' c) repeated,   c = mean_o h_o or Σ_o h_o,   logit[o, m] = h_o · v_m
 
-Indifferent to the order of candidates and to their number. Contexts start small and, unless words are pretrained,
-message vectors large; otherwise the first student's posterior is uniform (F-07). A context is the mean of the
-embeddings, not their sum, which outgrows them when candidates are many (F-34).
+Equivariant to the order of candidates. Appendix B has the sum; by default c is the mean, as the sum outgrows the
+embeddings when candidates are many (F-34). v_m is learned, where the paper has one-hot messages (F-52). By default
+contexts start small and, unless words are pretrained, message vectors large; at the standard scale the first student's
+posterior is almost uniform (F-07). `--preset as-written` has sums and standard scales.
 """
 
 import equinox as eqx
@@ -12,11 +13,20 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from implicature.nn.kernels import Index, leaky_relu, matmul, mean_over_candidates, select, unrolled_sum
+from implicature.nn.kernels import (
+    Index,
+    leaky_relu,
+    matmul,
+    mean_over_candidates,
+    select,
+    sum_over_candidates,
+    unrolled_sum,
+)
 from implicature.nn.likelihood import AbstractBeliefNet, Features, Likelihood, LikelihoodKind, Table, likelihood
 from implicature.nn.linear import Linear
 
 CONTEXT_INIT_SCALE = 0.2
+CONTEXTS = {"mean": mean_over_candidates, "sum": sum_over_candidates}
 
 
 class DeepSetsNet(AbstractBeliefNet):
@@ -26,6 +36,8 @@ class DeepSetsNet(AbstractBeliefNet):
     messages: Float[Array, "messages width"]
     kind: LikelihoodKind = eqx.field(static=True)
     lapse_rate: float = eqx.field(static=True)
+    context: str = eqx.field(static=True)
+    """mean or sum."""
 
     def __init__(
         self,
@@ -37,20 +49,22 @@ class DeepSetsNet(AbstractBeliefNet):
         kind: LikelihoodKind = "softmax",
         lapse_rate: float = 0.05,
         message_init_scale: float = 8.0,
+        context: str = "mean",
+        context_init_scale: float = CONTEXT_INIT_SCALE,
     ):
         encoder_key, blocks_key, messages_key = jax.random.split(key, 3)
         self.encoder = Linear(features, width, encoder_key)
         self.blocks = tuple(
-            (Linear(width, width, own_key), Linear(width, width, context_key, CONTEXT_INIT_SCALE))
+            (Linear(width, width, own_key), Linear(width, width, context_key, context_init_scale))
             for own_key, context_key in jax.random.split(blocks_key, (layers, 2))
         )
         self.messages = message_init_scale * jax.random.normal(messages_key, (messages, width)) / width**0.5
-        self.kind, self.lapse_rate = kind, lapse_rate
+        self.kind, self.lapse_rate, self.context = kind, lapse_rate, context
 
     def __call__(self, features: Features) -> Likelihood:
         h = leaky_relu(self.encoder(jnp.moveaxis(features, -1, 0)))
         for own, context in self.blocks:
-            h = leaky_relu(own(h) + context(mean_over_candidates(h))[:, None])
+            h = leaky_relu(own(h) + context(CONTEXTS[self.context](h))[:, None])
         logits = jnp.swapaxes(matmul(self.messages.T, h), 0, 1)
         return likelihood(logits, logits, h, self.kind, self.lapse_rate)
 

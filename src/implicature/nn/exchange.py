@@ -114,7 +114,7 @@ class ExchangeNet(AbstractBeliefNet):
     def q_features(
         self, layer: Linear, encoding: Likelihood, target: Index, expected: Table, message: Index | None
     ) -> Float[Array, "hidden messages *#games"]:
-        """A layer on the target's row of cells."""
+        """A layer on the target's row of cells: unlike appendix B's, it does not read the belief (F-39)."""
         candidates = range(len(expected))
         if message is None:
             hidden = layer(encoding.embedding)

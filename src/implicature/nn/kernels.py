@@ -9,9 +9,11 @@ Needed with jaxlib 0.10 (the version in constraints.txt); check again with `impl
 - Reductions over a short inner axis (candidates) are slower than adding a few large arrays one after the other.
 - Gathers have scatters as gradients; a one-hot product does not.
 
-On other devices the results are the same and the tricks cost nothing that matters.
+On other devices `materialize` and `leaky_relu` are their plain formulas, and the other tricks cost nothing that
+matters. The environment variable IMPLICATURE_KERNELS, "plain" or "cpu", chooses by hand.
 """
 
+import os
 from collections.abc import Sequence
 from functools import reduce
 
@@ -25,18 +27,32 @@ MAX_UNROLLED = 16
 """Reductions over axes up to this length are unrolled."""
 
 
+def for_cpu() -> bool:
+    """Whether divisions are to keep XLA:CPU from recomputing; decided while a program is traced."""
+    chosen = os.environ.get("IMPLICATURE_KERNELS", "")
+    if chosen not in ("", "cpu", "plain"):
+        raise ValueError(f"IMPLICATURE_KERNELS is {chosen!r:.40}: set it to cpu or plain, or leave it out.")
+    return jax.default_backend() == "cpu" if not chosen else chosen == "cpu"
+
+
 def materialize(x: Float[Array, "..."]) -> Float[Array, "..."]:
     """x. Stops XLA:CPU from recomputing x in each of its consumers."""
-    return x / jnp.where(x > 1e30, 2.0, 1.0)
+    return x / jnp.where(x > 1e30, 2.0, 1.0) if for_cpu() else x
+
+
+def leaky_relu(x: Float[Array, "..."]) -> Float[Array, "..."]:
+    """jax.nn.leaky_relu(x, 0.01); on CPUs by division, see `materialize`."""
+    return _leaky_relu_by_division(x) if for_cpu() else jax.nn.leaky_relu(x, 0.01)
 
 
 @jax.custom_vjp
-def leaky_relu(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    """jax.nn.leaky_relu(x, 0.01), by division: see `materialize`."""
+def _leaky_relu_by_division(x: Float[Array, "..."]) -> Float[Array, "..."]:
     return x / jnp.where(x > 0, 1.0, 100.0)
 
 
-leaky_relu.defvjp(lambda x: (leaky_relu(x), x), lambda x, g: (g / jnp.where(x > 0, 1.0, 100.0),))
+_leaky_relu_by_division.defvjp(
+    lambda x: (_leaky_relu_by_division(x), x), lambda x, g: (g / jnp.where(x > 0, 1.0, 100.0),)
+)
 
 
 @jax.custom_vjp
@@ -97,6 +113,11 @@ def _mean_bwd(x: Array, g: Array) -> tuple[Array]:
 
 
 mean_over_candidates.defvjp(lambda x: (mean_over_candidates(x), x), _mean_bwd)
+
+
+def sum_over_candidates(x: Float[Array, "features candidates *rest"]) -> Float[Array, "features *rest"]:
+    """jnp.sum(x, axis=1)."""
+    return mean_over_candidates(x) * x.shape[1]
 
 
 @jax.custom_vjp

@@ -6,12 +6,13 @@ lapse     P'(m | o) = (1 − λ) P(m | o) + λ / M                     (F-15)
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from implicature.nn.kernels import Index
 from implicature.nn.linear import Linear
@@ -30,6 +31,12 @@ class Likelihood(eqx.Module):
     """Without lapses and without what training on games has added: what Bayesian pretraining trains."""
     embedding: Float[Array, "..."]
     """What `q_features` reads: a vector for each candidate (deep sets) or for each cell (exchange)."""
+    costs: Float[Array, "messages *#games"] | None = None
+    """What each word costs, for the teacher's Q; None: nothing."""
+    cells: Int[Array, "candidates *#games"] | None = None
+    """The cell of each candidate where a cell is to be found, for the teacher's Q; None: the target itself is."""
+    sayable: Bool[Array, "candidates messages *#games"] | None = None
+    """Which words she may say of each candidate, in a game in which she says what is true (F-60); None: any."""
 
 
 def likelihood(logits: Table, literal: Table, embedding: Array, kind: LikelihoodKind, lapse_rate: float) -> Likelihood:
@@ -59,3 +66,21 @@ class AbstractBeliefNet(eqx.Module):
     ) -> Float[Array, "hidden messages *#games"]:
         """The first layer of Q applied to what the network knows of (target, message): for every message, or for one.
         `expected` is the predicted belief after each message."""
+
+
+class AbstractLiveNet(AbstractBeliefNet):
+    """A network that also takes games of some words of its vocabulary."""
+
+    @abstractmethod
+    def with_words(self, features: Features, words: Int[Array, "live *#games"]) -> Likelihood:
+        """The likelihood of these words, whose features are the attributes of the same names."""
+
+
+def apply_net(
+    net: Callable[[Features], Likelihood], features: Features, words: Int[Array, "live *#games"] | None
+) -> Likelihood:
+    """Any network, a baseline's too, with the whole vocabulary; or a live one with the words of each game."""
+    if words is None:
+        return net(features)
+    assert isinstance(net, AbstractLiveNet)  # the config is resolved so
+    return net.with_words(features, words)

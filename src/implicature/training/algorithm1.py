@@ -6,6 +6,7 @@ numbers are the paper's.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -14,25 +15,28 @@ from jaxtyping import Array, Key, PyTree
 
 from implicature.agents.contracts import AbstractStudent, AbstractTeacher, Pair
 from implicature.agents.perspectives import FeatureTable
-from implicature.agents.rollout import boltzmann, categorical, epsilon_boltzmann, rollout
+from implicature.agents.rollout import boltzmann, categorical, epsilon_boltzmann, rollout, truthful_epsilon_boltzmann
 from implicature.agents.student import LearnedStudent
 from implicature.agents.teacher import LearnedTeacher
+from implicature.extensions import look_up
 from implicature.games.rules import Rules
 from implicature.nn import games_first, games_last
 from implicature.nn.image_encoder import ImageEncoder, encode_batch
+from implicature.profiling import part
+from implicature.training.ahead import Ahead
 from implicature.training.config import Config
-from implicature.training.joint import joint_step
-from implicature.training.losses import CREDIT_ASSIGNMENT, baseline, returns, student_loss, teacher_loss
+from implicature.training.losses import LOSSES, OBVERTER_LOSSES, returns, teacher_loss
 from implicature.training.optimiser import Learner, Metrics, Step, apply_gradients
 from implicature.training.pretraining import contrastive_step, grounding_loss, grounding_step
 from implicature.training.replay import TeacherState, transitions
-from implicature.training.seeds import Setup, accuracies, encode_all, init_states, scan_steps
+from implicature.training.seeds import MakeStep, Setup, accuracies, encode_all, init_states, scan_steps
 from implicature.training.sharding import shard
-from implicature.training.stages import Stage, merge, stages
+from implicature.training.stages import Stage, merge
 from implicature.training.task import GameData, Task
 
 CHUNK = 250
 """Iterations between two validations and checkpoints."""
+VALIDATION = "validation"
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Progress:
 
 def algorithm1(
     task: Task,
+    plan: list[Stage],
+    make_step: MakeStep,
     keys: Key[Array, " seeds"],
     pairs: Pair,
     *,
@@ -60,77 +66,115 @@ def algorithm1(
     iteration: int = 0,
     states: PyTree = None,
 ) -> Iterator[Progress]:
-    """Train several pairs, each from a key of its own, from the given stage and iteration on."""
-    config, plan = task.config, stages(task.config)
-    data = shard(task.data, config.optimiser.candidate_sets)
+    """Train several pairs, each from a key of its own, from the given stage and iteration of the plan on. `make_step`
+    gives the step of each stage after pretraining: the method's."""
+    config = task.config
+    data = shard(task.data, config.optimiser.batch)
     if states is None and plan:
         states = init_states(plan[stage_index], pairs, task)
-    for i in range(stage_index, len(plan)):  # each phase, each agent (lines 4, 5)
-        stage = plan[i]
-        features = shard(encode_all(pairs, data.observations), config.optimiser.candidate_sets)
-        stage_keys = jax.vmap(lambda key, i=i: jax.random.fold_in(key, 1 + i))(keys)
-        while iteration < stage.iterations:  # while training agent i (lines 7 to 40)
-            size = min(CHUNK, stage.iterations - iteration)
-            states, metrics = scan_steps(
-                make_step=make_step,
-                stage=replace(stage, phase=min(stage.phase, 1)),  # one compiled program for all phases
-                setup=Setup(config, task.rules, data), keys=stage_keys, pairs=pairs, features=features,
-                states=states, start=jnp.asarray(iteration), iterations=size,
-            )  # fmt: skip
-            iteration += size
-            learned = merge(stage, pairs, states)
-            encoders_learn = stage.phase == 0 or config.encoder.encoder == "finetuned"
-            now = encode_all(learned, data.observations) if encoders_learn else features
-            metrics["accuracy"] = accuracies(learned, now, data, task.validation, task.rules)
-            means = {name: [float(x) for x in value] for name, value in metrics.items()}
-            if iteration == stage.iterations:
-                pairs = learned
-                states = init_states(plan[i + 1], pairs, task) if i + 1 < len(plan) else None  # line 6
-            yield Progress(stage, i, iteration, pairs, states, means)
-        iteration = 0
+    ahead = Ahead()
+    compile_ahead(ahead, task, plan[stage_index:], make_step, keys, pairs, data)
+    try:
+        for i in range(stage_index, len(plan)):  # each phase, each agent (lines 4, 5)
+            stage = plan[i]
+            features = shard(encode_all(pairs, data.observations), config.optimiser.batch)
+            stage_keys = jax.vmap(lambda key, i=i: jax.random.fold_in(key, 1 + i))(keys)
+            ahead.wait(program(stage, config))
+            while iteration < stage.iterations:  # while training agent i (lines 7 to 40)
+                size = min(CHUNK, stage.iterations - iteration)
+                with part("training"):
+                    states, metrics = scan_steps(
+                        make_step=make_step if stage.phase else pretraining_step, stage=program(stage, config),
+                        setup=Setup(config, task.rules, data), keys=stage_keys, pairs=pairs, features=features,
+                        states=states, start=jnp.asarray(iteration), iterations=size,
+                    )  # fmt: skip
+                    jax.block_until_ready(metrics)
+                iteration += size
+                learned = merge(stage, pairs, states)
+                encoders_learn = stage.phase == 0 or config.encoder.encoder == "finetuned"
+                now = encode_all(learned, data.observations) if encoders_learn else features
+                ahead.wait(VALIDATION)
+                with part("validating"):
+                    metrics["accuracy"] = accuracies(learned, now, data, task.validation, task.rules)
+                    means = {name: [float(x) for x in value] for name, value in metrics.items()}
+                if iteration == stage.iterations:
+                    pairs = learned
+                    states = init_states(plan[i + 1], pairs, task) if i + 1 < len(plan) else None  # line 6
+                yield Progress(stage, i, iteration, pairs, states, means)
+            iteration = 0
+    finally:
+        ahead.close()
 
 
-def make_step(stage: Stage, setup: Setup, pair: Pair, features: FeatureTable) -> Step:
-    """The step that a stage repeats."""
-    config, data, rules = setup.config, setup.data, setup.rules
-    if stage.phase == 0 and config.grounding.grounded:
+def program(stage: Stage, config: Config) -> Stage:
+    """What tells the compiled programs of stages apart: all phases have one, and both agents' pretraining where it has
+    the same loss."""
+    same = stage.phase == 0 and grounding_loss(config, "teacher") is grounding_loss(config, "student")
+    return replace(stage, phase=min(stage.phase, 1), agent="teacher" if same else stage.agent)
+
+
+def compile_ahead(
+    ahead: Ahead, task: Task, plan: list[Stage], make_step: MakeStep, keys: Key[Array, " seeds"], pairs: Pair,
+    data: GameData,
+) -> None:  # fmt: skip
+    """Let threads compile validation and the first chunks of all stages but the next, whose program is needed at once.
+    What they are given has the shapes of what they will be called with; its values do not matter."""
+
+    def compile_stage(stage: Stage) -> None:
+        scan_steps.lower(
+            make_step=make_step if stage.phase else pretraining_step, stage=program(stage, task.config),
+            setup=Setup(task.config, task.rules, data), keys=keys, pairs=pairs,
+            features=shard(encode_all(pairs, data.observations), task.config.optimiser.batch),
+            states=init_states(stage, pairs, task), start=jnp.asarray(0), iterations=min(CHUNK, stage.iterations),
+        ).compile()  # fmt: skip
+
+    def compile_validation() -> None:
+        features = encode_all(pairs, data.observations)
+        accuracies.lower(pairs, features, data, task.validation, task.rules).compile()
+
+    ahead.start(VALIDATION, compile_validation)
+    for stage in plan:
+        if (key := program(stage, task.config)) != program(plan[0], task.config):
+            ahead.start(key, partial(compile_stage, stage))
+
+
+def pretraining_step(stage: Stage, setup: Setup, pair: Pair, features: FeatureTable) -> Step:
+    """The step of the stages before phase 1, whatever the method."""
+    config, data = setup.config, setup.data
+    if config.grounding.grounded:
         return grounding_step(config, data, grounding_loss(config, stage.agent))
-    if stage.phase == 0:
-        return contrastive_step(config, data)
-    if stage.agent == "both":
-        return joint_step(config, data, rules, features)
-    if stage.agent == "teacher":
-        return teacher_step(config, data, rules, pair.student, features)
-    return student_step(config, data, rules, pair.teacher, features)
+    return contrastive_step(config, data)
 
 
 def teacher_step(
     config: Config, data: GameData, rules: Rules, student: AbstractStudent, features: FeatureTable
 ) -> Step:
     """One iteration of the teacher's half: Q-learning from replay, and her prediction of his belief."""
-    optimiser, method = config.optimiser, config.method
+    optimiser, method, truthful = config.optimiser, config.method, config.game.truthful
     assert method.beta is not None  # resolved
-    beta = method.beta
+    assert method.gamma is not None
+    beta, gamma = method.beta, method.gamma
 
     def step(key: Key[Array, ""], state: TeacherState) -> tuple[TeacherState, Metrics]:
         games_key, play_key, replay_key = jax.random.split(key, 3)
         i, (teacher, encoder) = state.learner.iteration, state.learner.model
         first, last = method.epsilon
-        epsilon = first * (last / first) ** (i / optimiser.iterations)
+        epsilon = first * (last / first) ** (i / optimiser.iterations) if first else jnp.zeros(())
         # Play (lines 8 to 27).
-        games = data.sample(games_key, optimiser.candidate_sets, optimiser.all_targets)
+        games = data.sample(games_key, optimiser.batch, optimiser.all_targets)
         encoded = encode_batch(encoder, data.observations, features.teacher, games.candidates)
         seen = data.perspectives(games, FeatureTable(encoded, features.student))
-        speak = epsilon_boltzmann(epsilon, beta)
-        played = rollout(play_key, teacher, student, seen, rules, speak, categorical, observe_belief=True)
-        new = transitions(games, played, method.gamma)
+        speak = (truthful_epsilon_boltzmann if truthful else epsilon_boltzmann)(epsilon, beta)
+        observe = method.feedback == "belief"
+        played = rollout(play_key, teacher, student, seen, rules, speak, categorical, observe_belief=observe)
+        new = transitions(games, played, gamma, observe, rules, seen.teacher.cells)
         slot = i % method.replay_batches
         replay = jax.tree.map(lambda buffer, batch: buffer.at[slot].set(batch), state.replay, games_first(new))
         # Sample from the replay buffer (line 29).
-        filled = jnp.minimum(i + 1, method.replay_batches) * optimiser.candidate_sets
-        row = jax.random.randint(replay_key, (optimiser.candidate_sets,), 0, filled)
+        filled = jnp.minimum(i + 1, method.replay_batches) * optimiser.batch
+        row = jax.random.randint(replay_key, (optimiser.batch,), 0, filled)
         batch = games_last(jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[row], replay))
-        if optimiser.all_targets:
+        if optimiser.all_targets and data.salience is None:
             # Equal in every batch: no need to gather it.
             batch = eqx.tree_at(lambda batch: batch.target, batch, new.target)
 
@@ -138,7 +182,14 @@ def teacher_step(
             teacher, encoder = model
             target_network = state.target_network if rules.rounds > 1 else None
             rows = encode_batch(encoder, data.observations, features.teacher, batch.candidates)
-            each, metrics = teacher_loss(teacher, target_network, batch, rows[batch.candidates], method.obverter_weight)
+            words = data.words_of(batch.candidates)
+            features_of = words.features(rows[batch.candidates])
+            obverter = OBVERTER_LOSSES[method.feedback]
+            each, metrics = teacher_loss(
+                teacher, target_network, batch, features_of, method.obverter_weight, obverter,
+                costs=words.costs, cells=data.cells_of(batch.candidates),
+                sayable=words.meaning > 0 if truthful else None, words=words.ids,
+            )  # fmt: skip
             return jnp.mean(each), jax.tree.map(jnp.mean, metrics)
 
         # Update (lines 30 to 34).
@@ -160,29 +211,27 @@ def teacher_step(
 def student_step(
     config: Config, data: GameData, rules: Rules, teacher: AbstractTeacher, features: FeatureTable
 ) -> Step:
-    """One iteration of the student's half: REINFORCE against a teacher who speaks by softmax(β Q)."""
+    """One iteration of the student's half, against a teacher who speaks by softmax(β Q): REINFORCE, or by default in a
+    grounded pair supervised cross-entropy on the target (F-18)."""
     optimiser, method = config.optimiser, config.method
     assert method.beta is not None  # resolved
-    assert method.calibration_alpha is not None
-    beta, alpha = method.beta, method.calibration_alpha
+    assert method.gamma is not None
+    beta, gamma, loss_of = method.beta, method.gamma, look_up(LOSSES, method.loss, "a loss")
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Metrics]:
         games_key, play_key = jax.random.split(key)
-        games = data.sample(games_key, optimiser.candidate_sets, optimiser.all_targets)
+        games = data.sample(games_key, optimiser.batch, optimiser.all_targets)
 
         def loss(model: tuple[LearnedStudent, ImageEncoder | None]) -> tuple[Array, Metrics]:
             student, encoder = model
             encoded = encode_batch(encoder, data.observations, features.student, games.student_candidates)
             seen = data.perspectives(games, FeatureTable(features.teacher, encoded))
             # Play (lines 8 to 27).
-            played = rollout(play_key, teacher, student, seen, rules, boltzmann(beta), categorical, observe_belief=True)
+            speak, observe = boltzmann(beta), method.feedback == "belief"
+            played = rollout(play_key, teacher, student, seen, rules, speak, categorical, observe_belief=observe)
             # R_t and J (lines 36, 37).
-            return_t = returns(played, method.gamma)
-            active = jnp.sum(played.active, axis=(1, 2), keepdims=True)
-            mean = jnp.sum(return_t * played.active, axis=(1, 2), keepdims=True) / jnp.maximum(active, 1)
-            later = method.gamma * jnp.append(mean[1:], jnp.zeros((1, 1, 1)), axis=0)
-            advantage = return_t - baseline(played, later, rules.message_cost)
-            each = student_loss(played, games.target, advantage, alpha, CREDIT_ASSIGNMENT[method.credit])
+            return_t = returns(played, gamma)
+            each = loss_of(played, seen, method, rules)
             return jnp.mean(each), {"reward": jnp.mean(return_t[0]), "student_loss": jnp.mean(each)}
 
         (_, metrics), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)

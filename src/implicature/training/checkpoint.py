@@ -71,6 +71,17 @@ def read_notes(path: Path) -> dict[str, str]:
     return notes
 
 
+def read_whole(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """Notes and arrays; an error where a byte of them has changed."""
+    notes = read_notes(path)
+    with open_safetensors(path) as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    own = {name: note for name, note in notes.items() if name not in ("format", "checksum")}
+    if notes.get("checksum") != _checksum(arrays, own):
+        raise ValueError(f"{path} is damaged: its checksum does not match its content.")
+    return notes, arrays
+
+
 def is_old(path: Path) -> bool:
     """Whether an earlier version wrote the file."""
     try:
@@ -81,13 +92,8 @@ def is_old(path: Path) -> bool:
 
 def load_tree(path: Path, like: PyTree, upgrade: Callable[[str], str] | None = None) -> PyTree:
     """A tree of the same structure as `like` with the arrays from the file. `upgrade` renames those of old formats."""
-    notes = read_notes(path)
+    notes, arrays = read_whole(path)
     expected = _arrays(like)
-    with open_safetensors(path) as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    own = {name: note for name, note in notes.items() if name not in ("format", "checksum")}
-    if notes.get("checksum") != _checksum(arrays, own):
-        raise ValueError(f"{path} is damaged: its checksum does not match its content.")
     if notes["format"] in OLD_FORMATS and upgrade is not None:
         arrays = {upgrade(name): array for name, array in arrays.items()}
     if arrays.keys() != expected.keys() or any(

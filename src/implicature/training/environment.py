@@ -6,7 +6,10 @@ from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Any
 
-from implicature.files import read_text
+from implicature.files import printable, read_text
+
+MAX_LETTERS = 60
+"""Of a version."""
 
 
 def environment() -> dict[str, Any]:
@@ -23,9 +26,12 @@ def environment() -> dict[str, Any]:
 
 
 def recorded_environment(folder: Path) -> dict[str, Any]:
-    """The environment that a run was started in; empty for runs of earlier versions. No JAX is imported for it."""
+    """The environment that a run was started in, and the version; runs of 0.1 kept the version alone. No JAX is
+    imported for it."""
     try:
-        found = json.loads(read_text(folder / "config.json"))["environment"]
-        return found if isinstance(found, dict) else {}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        content = json.loads(read_text(folder / "config.json"))
+        found = {**content.get("environment", {}), "version": content["version"]}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
+    # A run may come from elsewhere, and these are shown on a terminal.
+    return {name: value for name, value in found.items() if len(str(value)) < MAX_LETTERS and printable(str(value))}

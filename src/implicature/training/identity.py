@@ -7,25 +7,21 @@ Results depend on the number of devices, as each plays games of its own: a run r
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 
 from implicature import __version__
 from implicature.spaces import Space
 from implicature.training.config import Config
 from implicature.training.environment import environment, recorded_environment
+from implicature.training.space_file import FILE, space_hash
 
 MAY_DIFFER = ("phases",)
 """Settings that a run may change without becoming another one."""
-WORDS = {"devices": "devices", "jax": "JAX", "jaxlib": "jaxlib", "platform": "platform"}
+WORDS = {"version": "implicature", "devices": "devices", "jax": "JAX", "jaxlib": "jaxlib", "platform": "platform"}
 
 
-def space_hash(space: Space) -> str:
-    """Of the attributes and the instances in their order, and of their images."""
-    total = sha256(repr((space.attributes, space.table.shape)).encode() + space.table.tobytes())
-    if space.images is not None:
-        total.update(space.images.tobytes())
-    return total.hexdigest()[:16]
+class OtherRunError(ValueError):
+    """Whole weights, but of another config, space or version: training must not replace them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +42,15 @@ class RunIdentity:
     def check(self, path: Path, notes: dict[str, str]) -> None:
         """Raise an error for weights of another config, space or a later version. Earlier versions kept no notes."""
         if as_numbers(notes.get("version", "0")) > as_numbers(__version__):
-            raise ValueError(f"{path} was written by the later version {notes['version']}: update implicature first.")
+            raise OtherRunError(
+                f"{path} was written by the later version {notes['version']}: update implicature first."
+            )
         if notes.get("space", self.hash) != self.hash:
-            raise ValueError(
+            own = path.with_name(FILE)
+            restore = own if own.exists() else "the file it was read from"
+            raise OtherRunError(
                 f"{path} was trained on another space: {self.space.name} has other instances, attributes or images, or "
-                "another order of them, than then. Restore the file it was read from."
+                f"another order of them, than then. Restore {restore}."
             )
         if "config" not in notes:
             return
@@ -60,13 +60,13 @@ class RunIdentity:
             raise ValueError(f"{path} holds notes that cannot be read.") from None
         for name, value in json.loads(json.dumps(self.config.flat())).items():
             if name not in MAY_DIFFER and name in trained_with and trained_with[name] != value:
-                raise ValueError(
+                raise OtherRunError(
                     f"{path} was trained with {name} {trained_with[name]}, but config.json says {value}: restore it."
                 )
 
     def environment_differences(self, folder: Path) -> list[str]:
         """How this process differs from the one that the run was started in."""
-        then, now = recorded_environment(folder), environment()
+        then, now = recorded_environment(folder), {"version": __version__, **environment()}
         return [
             f"This run was started with {word} {then[name]}, here it is {now[name]}."
             for name, word in WORDS.items()

@@ -23,6 +23,8 @@ from implicature.training.losses import CREDIT_ASSIGNMENT
 from implicature.training.optimiser import Learner, Metrics, Step, apply_gradients
 from implicature.training.task import GameData
 
+Bonus = float | Float[Array, ""]
+
 
 def minus_mean_of_others(returns: Float[Array, "*games"]) -> Float[Array, "*games"]:
     """Each game's return less the mean of all the others'."""
@@ -30,25 +32,26 @@ def minus_mean_of_others(returns: Float[Array, "*games"]) -> Float[Array, "*game
 
 
 def joint_loss(
-    played: Rollout, target: Index, config: MethodConfig, entropy_bonus: float | Float[Array, ""]
+    played: Rollout, target: Index, config: MethodConfig, bonuses: tuple[Bonus, Bonus]
 ) -> tuple[Float[Array, "*#games"], dict[str, Array]]:
-    """−J of each game of one round, and its parts."""
+    """−J of each game of one round, and its parts. The entropy bonuses are the speaker's and the listener's."""
     log_message = take_one_hot(played.values[0], played.message[0])
     returns = played.reward[0] if config.credit == "sampled" else take_one_hot(played.after[0], target)
     speaker = -log_message * jax.lax.stop_gradient(minus_mean_of_others(returns))
-    listener = -CREDIT_ASSIGNMENT[config.credit](played, target, 0.0)[0]
+    listener = -CREDIT_ASSIGNMENT[config.credit](played, target, 0.0, "belief", None)[0]
     speaker_entropy, listener_entropy = entropy(jnp.exp(played.values[0])), entropy(played.after[0])
-    loss = speaker + listener - entropy_bonus * (speaker_entropy + listener_entropy)
+    loss = speaker + listener - bonuses[0] * speaker_entropy - bonuses[1] * listener_entropy
     return loss, {"speaker_loss": speaker, "student_loss": listener, "entropy": speaker_entropy}
 
 
 def joint_step(config: Config, data: GameData, rules: Rules, features: FeatureTable) -> Step:
     """Both learn from the same games."""
-    optimiser = config.optimiser
+    optimiser, listener_bonus = config.optimiser, config.method.listener_entropy_bonus
+    assert listener_bonus is not None  # resolved
 
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Metrics]:
         games_key, play_key = jax.random.split(key)
-        games = data.sample(games_key, optimiser.candidate_sets, optimiser.all_targets)
+        games = data.sample(games_key, optimiser.batch, optimiser.all_targets)
 
         def loss(pair: Pair) -> tuple[Array, Metrics]:
             teacher, student = (
@@ -60,8 +63,9 @@ def joint_step(config: Config, data: GameData, rules: Rules, features: FeatureTa
             )
             seen = data.perspectives(games, FeatureTable(teacher, student))
             played = rollout(play_key, pair.teacher, pair.student, seen, rules, boltzmann(1.0), categorical)
-            bonus = config.method.entropy_bonus * (1 - state.iteration / optimiser.iterations)
-            each, metrics = joint_loss(played, games.target, config.method, bonus)
+            left = 1 - state.iteration / optimiser.iterations
+            bonuses = config.method.entropy_bonus * left, listener_bonus * left
+            each, metrics = joint_loss(played, games.target, config.method, bonuses)
             return jnp.mean(each), jax.tree.map(jnp.mean, {"reward": played.episode_return, **metrics})
 
         (_, metrics), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(state.model)

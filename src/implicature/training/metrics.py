@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from implicature.files import parse_table, read_text, write_atomic
+from implicature.files import name_in_errors, parse_table, read_text, write_atomic
 
 METRICS = (
     "reward", "accuracy", "q_loss", "obverter_loss", "student_loss", "grounding_loss", "contrastive_loss",
@@ -91,7 +91,7 @@ class MetricsFile:
         each = [{name: values[pair] for name, values in metrics.items()} for pair in range(self.pairs)]
         lines = [Line(position, pair, own, seconds) for pair, own in enumerate(each)]
         text = format_lines(lines, header=not self.path.exists())
-        with self.path.open("a", encoding="utf-8") as file:
+        with name_in_errors(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(text)
 
     def seconds(self, phase: int | None = None) -> float:

@@ -1,4 +1,4 @@
-"""Adam with warm-up, cosine decay, gradient clipping and, where asked for, weight decay.
+"""Adam (or RMSProp) with warm-up, cosine decay, gradient clipping and, where asked for, weight decay.
 
 Every learner follows one law, `state, metrics = step(key, state)`.
 """
@@ -29,11 +29,15 @@ class Learner(eqx.Module):
 
 
 def optimiser(config: OptimiserConfig, iterations: int, learning_rate: float) -> optax.GradientTransformation:
-    # Warm-up: the deep-sets network's large message vectors do not survive Adam's first full steps (F-11).
-    low = FINAL_RATE * learning_rate
-    rate = optax.warmup_cosine_decay_schedule(low, learning_rate, max(1, iterations // 10), max(2, iterations), low)
+    rate: float | optax.Schedule = learning_rate
+    if config.schedule == "cosine":
+        # Warm-up: the deep-sets network's large message vectors do not survive Adam's first full steps (F-11).
+        low = FINAL_RATE * learning_rate
+        rate = optax.warmup_cosine_decay_schedule(low, learning_rate, max(1, iterations // 10), max(2, iterations), low)
+    clip = (optax.clip_by_global_norm(config.gradient_clip),) if config.gradient_clip else ()
+    scale = optax.scale_by_adam() if config.optimiser == "adam" else optax.scale_by_rms(decay=0.99)
     # All weights as one array: few operations instead of many small ones, to run and to compile.
-    adam = optax.flatten(optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam()))
+    adam = optax.flatten(optax.chain(*clip, scale))
 
     def decay(updates: PyTree, weights: PyTree) -> PyTree:
         """Only of weights that are being updated: frozen ones must not decay."""

@@ -1,15 +1,15 @@
 """Pretraining, before phase 1.
 
 **Bayesian pretraining** of a grounded pair (section 5.2): f learns the exact belief of a student who hears a literal
-teacher.
+teacher. ⟦m⟧(o) is 1[m ∈ o] where words are attributes, and may be graded.
 
-    L_b = H( b*(· | m), f(O, b, m) ),   b*(o | m) ∝ b(o) · 1[m ∈ o] / |o|,   b random, every message that fits someone
+    L_b = H( b*(· | m), f(O, b, m) ),   b*(o | m) ∝ b(o) · S_0(m | o),   b random, every message that fits someone
 
 It trains the likelihood without lapses (F-15), so that untrue messages become as unlikely as can be. Beliefs do not
 determine how often a message is sent: one that is rare for every candidate leads to the same beliefs, but drowns in the
 lapse rate. So the likelihood also fits the literal speaker, unless `grounding_target` is "belief" (F-36):
 
-    L_s = H( S_0(· | o), P(· | o, O) ),   S_0(m | o) = 1[m ∈ o] / |o|,   every candidate as the target
+    L_s = H( S_0(· | o), P(· | o, O) ),   S_0(m | o) ∝ ⟦m⟧(o),   every candidate as the target
 
 **Image encoders** learn along with the meanings in a grounded pair. In an ungrounded one they learn to tell images
 apart, with no label but which image it is (F-23):
@@ -28,12 +28,13 @@ from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 from implicature.agents.rsa import literal_teacher, normalize
 from implicature.nn.image_encoder import FeatureRows, ImageEncoder, Images
-from implicature.nn.likelihood import Table
-from implicature.training.config import Config
+from implicature.nn.likelihood import Table, apply_net
+from implicature.training.config import BASELINES, Config
 from implicature.training.optimiser import Learner, Metrics, Step, apply_gradients
 from implicature.training.task import GameData
 
-Truth = Bool[Array, "candidates messages *#games"]
+Meaning = Bool[Array, "candidates messages *#games"] | Float[Array, "candidates messages *#games"]
+"""⟦m⟧(o): Boolean, or graded in [0, 1]."""
 IMAGES_PER_BATCH = 64
 TEMPERATURE = 0.2
 MAX_JITTER = 1 / 40
@@ -64,31 +65,31 @@ def unit(features: FeatureRows) -> FeatureRows:
     return features / jnp.linalg.norm(features, axis=1, keepdims=True)
 
 
-def belief_loss(key: Key[Array, ""], log_likelihood: Table, truth: Truth) -> Float[Array, "*#games"]:
+def belief_loss(key: Key[Array, ""], log_likelihood: Table, meaning: Meaning) -> Float[Array, "*#games"]:
     """L_b, the mean over messages that fit someone."""
     # Exponentials divided by their sum are uniform over the simplex.
-    prior = normalize(jax.random.exponential(key, (len(truth), *truth.shape[2:])), axis=0)
-    exact = normalize(prior[:, None] * literal_teacher(truth), axis=0)
+    prior = normalize(jax.random.exponential(key, (len(meaning), *meaning.shape[2:])), axis=0)
+    exact = normalize(prior[:, None] * literal_teacher(meaning), axis=0)
     predicted = jax.nn.log_softmax(log_likelihood + jnp.log(prior + 1e-9)[:, None], axis=0)
-    fits = jnp.any(truth, axis=0)
+    fits = jnp.any(meaning > 0, axis=0)
     return -jnp.sum(exact * predicted * fits, axis=(0, 1)) / jnp.maximum(jnp.sum(fits, axis=0), 1)
 
 
-def speaker_loss(key: Key[Array, ""], log_likelihood: Table, truth: Truth) -> Float[Array, "*#games"]:
+def speaker_loss(key: Key[Array, ""], log_likelihood: Table, meaning: Meaning) -> Float[Array, "*#games"]:
     """L_s, the mean over candidates as targets."""
-    return jnp.mean(-jnp.sum(literal_teacher(truth) * jax.nn.log_softmax(log_likelihood, axis=1), axis=1), axis=0)
+    return jnp.mean(-jnp.sum(literal_teacher(meaning) * jax.nn.log_softmax(log_likelihood, axis=1), axis=1), axis=0)
 
 
-def speaker_and_belief_loss(key: Key[Array, ""], log_likelihood: Table, truth: Truth) -> Float[Array, "*#games"]:
-    return belief_loss(key, log_likelihood, truth) + speaker_loss(key, log_likelihood, truth)
+def speaker_and_belief_loss(key: Key[Array, ""], log_likelihood: Table, meaning: Meaning) -> Float[Array, "*#games"]:
+    return belief_loss(key, log_likelihood, meaning) + speaker_loss(key, log_likelihood, meaning)
 
 
-GroundingLoss = Callable[[Key[Array, ""], Table, Truth], Float[Array, "*#games"]]
+GroundingLoss = Callable[[Key[Array, ""], Table, Meaning], Float[Array, "*#games"]]
 
 
 def grounding_loss(config: Config, agent: str) -> GroundingLoss:
     """Our agents fit both sides of the literal speaker, a baseline's agents each its own."""
-    if config.method.method == "pragmatic":
+    if config.method.method not in BASELINES:
         return speaker_and_belief_loss if config.grounding.grounding_target == "speaker" else belief_loss
     return speaker_loss if agent == "teacher" else belief_loss
 
@@ -111,18 +112,18 @@ def grounding_step(config: Config, data: GameData, loss_of: GroundingLoss) -> St
     def step(key: Key[Array, ""], state: Learner) -> tuple[Learner, Metrics]:
         games_key, prior_key, jitter_key = jax.random.split(key, 3)
         with_images = state.model[1] is not None
-        sets = candidate_sets_with_images(data) if with_images else config.optimiser.candidate_sets
+        sets = candidate_sets_with_images(data) if with_images else config.optimiser.batch
         observed = data.sample(games_key, sets, all_targets=False).candidates
-        truth = jnp.moveaxis(data.lexicon[observed // data.views_per_instance], -1, 1)
+        words = data.words_of(observed)
 
         def loss(model: Trainable) -> Array:
             net, encoder = model
             if encoder is None:
-                features = data.observations[observed]
+                features = words.features(data.observations[observed])
             else:
                 images = data.observations[observed.reshape(-1)]
                 features = augmented_view(jitter_key, encoder, images).reshape(*observed.shape, -1)
-            return jnp.mean(loss_of(prior_key, net(features).literal, truth))
+            return jnp.mean(loss_of(prior_key, apply_net(net, features, words.ids).literal, words.meaning))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return apply_pretraining_gradients(state, gradient, config), {"grounding_loss": value}

@@ -1,6 +1,7 @@
 """A run: training in a folder that can be interrupted and resumed at any moment.
 
     RUN/config.json               the resolved config, the version
+    RUN/space.safetensors         the space: names, table, images (see space_file.py)
     RUN/metrics.csv               a line for each chunk of iterations and each pair
     RUN/events                    the same for TensorBoard
     RUN/phase-N.safetensors       the pairs after phase N; phase 0 is before the first
@@ -22,22 +23,24 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PyTree
 
 from implicature import __version__
 from implicature.agents.contracts import Pair
 from implicature.files import exclusive_lock, read_text, write_atomic
+from implicature.profiling import part
 from implicature.training.algorithm1 import Progress, algorithm1
-from implicature.training.checkpoint import is_old, load_tree, read_notes, save_tree
-from implicature.training.checks import HINTS, check_config, check_ignored, check_value, parts
+from implicature.training.checkpoint import is_old, load_tree, read_whole, save_tree
+from implicature.training.checks import check_config, check_ignored
 from implicature.training.config import GROUP_OF, Config
 from implicature.training.environment import environment
-from implicature.training.identity import RunIdentity
+from implicature.training.identity import OtherRunError, RunIdentity
+from implicature.training.methods import find_method, plan
 from implicature.training.metrics import MetricsFile, Position
-from implicature.training.pairs import NEW_PAIR
-from implicature.training.seeds import init_states, over_seeds
+from implicature.training.seeds import init_states, over_seeds, take_member
 from implicature.training.sharding import shard
-from implicature.training.stages import stages
+from implicature.training.space_file import print_warning, run_space, save_space
 from implicature.training.task import Task, make_task
 from implicature.training.tensorboard import EventWriter
 from implicature.training.upgrade import FORMAT, upgrade_config, upgrade_weight_name
@@ -45,6 +48,8 @@ from implicature.training.upgrade import FORMAT, upgrade_config, upgrade_weight_
 FILES = ("metrics.csv", "events", "*.safetensors")
 """What a run writes into its folder, beside its config."""
 LOCK = ".lock"
+EXAMPLE = "example.png"
+"""One game, phase by phase; drawn when training is finished."""
 MAX_CONFIG_BYTES = 100_000
 
 
@@ -55,14 +60,15 @@ class Run:
         self.folder, self.task = folder, task
         config = task.config
         # JAX's cheaper generator: with the default one a third of the teacher's half would be random numbers.
-        seed, seeds = config.optimiser.seed, config.optimiser.seeds
-        self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(seed + jnp.arange(seeds))
-        self.stages = stages(config)
+        seed, pairs = config.optimiser.seed, config.optimiser.pairs
+        self.keys = jax.vmap(lambda seed: jax.random.key(seed, impl="rbg"))(seed + jnp.arange(pairs))
+        self.method = find_method(config)
+        self.stages = plan(config)
         self.identity = RunIdentity(config, task.space)
-        new_pair, data = NEW_PAIR[config.method.method], task.data
+        new_pair, data = self.method.new_pair, task.data
         messages = data.lexicon.shape[1]
         start = over_seeds(lambda key: new_pair(jax.random.fold_in(key, 0), config, data.observations, messages))
-        self.pairs: Pair = shard(eqx.filter_jit(start)(self.keys), config.optimiser.candidate_sets)
+        self.pairs: Pair = shard(eqx.filter_jit(start)(self.keys), config.optimiser.batch)
 
     @property
     def config(self) -> Config:
@@ -71,7 +77,7 @@ class Run:
 
     @property
     def metrics(self) -> MetricsFile:
-        return MetricsFile(self.folder / "metrics.csv", self.config.optimiser.seeds)
+        return MetricsFile(self.folder / "metrics.csv", self.config.optimiser.pairs)
 
     @property
     def total_iterations(self) -> int:
@@ -94,10 +100,11 @@ class Run:
             try:
                 self.pairs = self.pairs_after(self.config.optimiser.phases)
                 return
+            except OtherRunError:
+                raise
             except ValueError as error:
                 warn(f"{error} Training its last part again.")
-        busy = f"{self.folder} is being trained by another process: wait until it ends, or stop it."
-        with exclusive_lock(self.folder / LOCK, busy):
+        with exclusive_lock(self.folder / LOCK, busy(self.folder)):
             yield from self._train(warn)
 
     def _train(self, warn: Callable[[str], None]) -> Iterator[Progress]:
@@ -110,11 +117,19 @@ class Run:
         if (stage_index, iteration) == (0, 0) and all(stage.phase > 0 for stage in self.stages):
             self._save_phase(0, pairs)
         for progress in algorithm1(
-            self.task, self.keys, pairs, stage_index=stage_index, iteration=iteration, states=states
+            self.task,
+            self.stages,
+            self.method.make_step,
+            self.keys,
+            pairs,
+            stage_index=stage_index,
+            iteration=iteration,
+            states=states,
         ):
             check_finite(progress, self.folder)
-            self._record(progress, events, time.monotonic() - started)
-            self._save(progress)
+            with part("saving"):
+                self._record(progress, events, time.monotonic() - started)
+                self._save(progress)
             self.pairs = progress.pairs
             yield progress
         events.close()
@@ -157,14 +172,16 @@ class Run:
             if is_old(path):
                 raise ValueError(f"{path} is of an earlier version: finish this run with that one, or train another.")
             try:
-                notes = read_notes(path)
+                notes, _ = read_whole(path)
                 self.identity.check(path, notes)
                 index, iteration = int(notes["stage"]), int(notes["iteration"])
                 if index < 0 or not 0 <= iteration < self.stages[index].iterations:
                     raise ValueError(f"{path} is at a stage that this run does not have.")
                 like = self.pairs, init_states(self.stages[index], self.pairs, self.task)
-                pairs, states = shard(load_tree(path, like), self.config.optimiser.candidate_sets)
+                pairs, states = shard(load_tree(path, like), self.config.optimiser.batch)
                 return index, iteration, pairs, states
+            except OtherRunError:
+                raise
             except (ValueError, KeyError, IndexError) as error:
                 warn(f"{error} Going back to the checkpoint before it.")
         return 0, 0, self.pairs, None
@@ -172,38 +189,47 @@ class Run:
     def pairs_after(self, phase: int) -> Pair:
         """The pairs as they were after a phase, one along each leading index."""
         path = self.phase_file(phase)
-        notes = read_notes(path)
+        notes, _ = read_whole(path)
         self.identity.check(path, notes)
         if notes.get("phase", str(phase)) != str(phase):
             raise ValueError(f"{path} holds the pairs after phase {notes['phase']}: it was renamed.")
         pairs = load_tree(path, self.pairs, upgrade_weight_name)
-        weights = jax.tree.leaves(eqx.filter(pairs, eqx.is_inexact_array))
-        if not all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in weights):
+        if not is_finite(pairs):
             raise ValueError(f"{path} holds weights that are not finite: training diverged, train another pair.")
         return pairs
 
     def pair(self, phase: int | None = None, index: int = 0) -> Pair:
         """Teacher and student after a phase, by default the last."""
         pairs = self.pairs_after(self.config.optimiser.phases if phase is None else phase)
-        return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, pairs)
+        return take_member(pairs, index)
 
 
 def check_finite(progress: Progress, folder: Path) -> None:
-    """Stop training where a loss is not finite, before anything is saved."""
-    for name, values in progress.metrics.items():
-        if not all(isfinite(value) for value in values):
-            stage = f"phase {progress.stage.phase}, {progress.stage.agent}, iteration {progress.iteration}"
-            raise ValueError(
-                f"Training diverged ({stage}: {name.replace('_', ' ')} is not finite). {folder} keeps the last finite "
-                "checkpoint; start another run with a smaller --learning-rate or smaller weights."
-            )
+    """Stop training where a loss or a weight is not finite, before anything is saved. A chunk's last step may make
+    weights that no loss has seen yet."""
+    figures = [name for name, values in progress.metrics.items() if not all(map(isfinite, values))]
+    if figures or not is_finite((progress.pairs, progress.states)):
+        stage = f"phase {progress.stage.phase}, {progress.stage.agent}, iteration {progress.iteration}"
+        what = f"{figures[0].replace('_', ' ')} is" if figures else "weights are"
+        raise ValueError(
+            f"Training diverged ({stage}: {what} not finite). {folder} keeps the last finite checkpoint; start another "
+            "run with a smaller --learning-rate or smaller weights."
+        )
+
+
+def is_finite(tree: PyTree) -> bool:
+    return all(np.isfinite(np.asarray(leaf)).all() for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array)))
+
+
+def busy(folder: Path) -> str:
+    return f"{folder} is being trained by another process: wait until it ends, or stop it."
 
 
 def new_run_folder(config: Config) -> Path:
     """runs/<game>-<date and time>, with the method where it is a baseline, and a number where that exists."""
     name = Path(config.game.space).stem if config.game.space else config.game.game
     method = config.method.method
-    name += "" if method == "pragmatic" else f"-{method}"
+    name += "" if method == "pragmatic" else f"-{method.replace(':', '-')}"
     start = "grounded" if config.grounding.grounded else "ungrounded"
     stem = f"{name}-{start}-{datetime.now():%Y%m%d-%H%M%S}"
     folder, number = Path("runs") / stem, 1
@@ -228,14 +254,16 @@ def start_run(folder: Path, config: Config) -> Run:
         content = {
             "format": FORMAT, "version": __version__, "config": asdict(run.config), "environment": environment(),
         }  # fmt: skip
+        save_space(folder, task.space, run.config)
         write_atomic(folder / "config.json", json.dumps(content, indent=2).encode())
     except OSError as error:
         raise ValueError(f"{folder} cannot be made into a folder ({error.strerror}): choose another --out.") from None
     return run
 
 
-def open_run(folder: Path | str) -> Run:
-    """A run that exists, finished or not.
+def open_run(folder: Path | str, warn: Callable[[str], None] = print_warning) -> Run:
+    """A run that exists, finished or not, with its own copy of its space. Where the file that the space was read from
+    has changed since, `warn` is told.
 
     >>> run = implicature.open_run("runs/small")
     >>> run.finished, run.config.game.game
@@ -245,7 +273,26 @@ def open_run(folder: Path | str) -> Run:
     200
     """
     folder = Path(folder)
-    return Run(folder, make_task(read_config(folder)))
+    config = read_config(folder)
+    return Run(folder, make_task(config, run_space(folder, config, warn)))
+
+
+def resume_run(folder: Path | str, phases: int | None = None, warn: Callable[[str], None] = print_warning) -> Run:
+    """A run to go on with; with more phases it goes on further, as if it had had them from the start."""
+    folder = Path(folder)
+    config = read_config(folder)
+    if phases is not None and phases != (now := config.optimiser.phases):
+        config.replace(phases=phases)  # checked
+        if phases < now:
+            raise ValueError(f"--phases is {phases}, but {folder} has {now} already: ask for more, or train another.")
+        with exclusive_lock(folder / LOCK, busy(folder)):
+            content = json.loads(read_text(folder / "config.json", MAX_CONFIG_BYTES))
+            if content.get("format") != FORMAT:
+                raise ValueError(f"{folder} is of an earlier version, which has no more phases: train another.")
+            content["config"]["optimiser"]["phases"] = phases
+            write_atomic(folder / "config.json", json.dumps(content, indent=2).encode())
+            (folder / EXAMPLE).unlink(missing_ok=True)
+    return open_run(folder, warn)
 
 
 def read_config(folder: Path) -> Config:
@@ -264,9 +311,7 @@ def read_config(folder: Path) -> Config:
     if unknown := sorted(values.keys() - GROUP_OF.keys()):
         raise ValueError(f"{path} has settings that this version does not know: {', '.join(unknown)[:200]}.")
     try:
-        for name, value in values.items():
-            check_value(name, value)
-        config = Config().replace(**{name: as_declared(name, value) for name, value in values.items()})
+        config = Config().replace(**values)
         check_config(config)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -280,10 +325,3 @@ def flatten(groups: dict[str, dict[str, Any]]) -> dict[str, Any]:
         for group, settings in groups.items()
         for name, value in settings.items()
     }
-
-
-def as_declared(name: str, value: Any) -> Any:
-    """JSON has no tuples, and people write 1.0 as 1."""
-    if isinstance(value, list):
-        return tuple(float(one) for one in value)
-    return float(value) if type(value) is int and parts(HINTS[name])[0] is float else value

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -38,6 +38,11 @@ class Setup(eqx.Module):
     data: GameData
 
 
+Tree = TypeVar("Tree")
+PARTNER_KEY = 10
+"""Partners are drawn from keys of their own."""
+MAX_CELLS = 2**19
+"""Candidates × messages of the validation games that are played at once."""
 MakeStep = Callable[[Stage, Setup, Pair, FeatureTable], Step]
 
 
@@ -62,13 +67,18 @@ def over_seeds(function: Callable[..., Any]) -> Callable[..., Any]:
 def init_states(stage: Stage, pairs: Pair, task: Task) -> PyTree:
     """The learners' states at the start of a stage."""
     init = over_seeds(lambda pair: init_state(stage, pair, task.config, task.rules))
-    return shard(eqx.filter_jit(init)(pairs), task.config.optimiser.candidate_sets)
+    return shard(eqx.filter_jit(init)(pairs), task.config.optimiser.batch)
 
 
 @eqx.filter_jit
 def encode_all(pairs: Pair, observations: Observations) -> FeatureTable:
     """The features that each pair has of all observations."""
     return over_seeds(lambda pair: pair.encode_all(observations))(pairs)
+
+
+def n_chunks(games: int, cells: int) -> int:
+    """In how many equal parts games are played, so that memory is bounded; one where they are small."""
+    return next(n for n in range(1, games + 1) if games % n == 0 and games // n * cells <= max(MAX_CELLS, cells))
 
 
 @eqx.filter_jit
@@ -78,12 +88,40 @@ def accuracies(
     """The fraction of games in which each pair finds the target, both argmax. One program serves all stages."""
     view_key, play_key = jax.random.split(jax.random.key(0))
     viewed = data.with_views(view_key, games_last(games))
+    parts = n_chunks(len(games.target), rules.candidates * data.n_messages)
 
     def accuracy(pair: Pair, features: FeatureTable) -> Array:
-        played = rollout(play_key, pair.teacher, pair.student, data.perspectives(viewed, features), rules)
-        return jnp.mean(played.success)
+        def play(some: Game) -> Array:
+            played = rollout(play_key, pair.teacher, pair.student, data.perspectives(some, features), rules)
+            return jnp.mean(played.success)
+
+        if parts == 1:
+            return play(viewed)
+        split = jax.tree.map(lambda leaf: jnp.moveaxis(leaf.reshape(*leaf.shape[:-1], parts, -1), -2, 0), viewed)
+        return jnp.mean(jax.lax.map(play, split))
 
     return over_seeds(accuracy)(pairs, features)
+
+
+def step_with_random_partner(
+    make_step: MakeStep, stage: Stage, setup: Setup, index: Int[Array, ""], pairs: Pair, features: FeatureTable
+) -> Step:
+    """A population: the learner of this index plays each batch with a partner j ~ U{0 … N − 1} of the other role."""
+
+    def step(key: Key[Array, ""], state: PyTree) -> tuple[PyTree, Metrics]:
+        other = jax.random.randint(jax.random.fold_in(key, PARTNER_KEY), (), 0, setup.config.optimiser.population)
+        teacher, student = (index, other) if stage.agent == "teacher" else (other, index)
+        one, another = take_member(pairs, teacher), take_member(pairs, student)
+        pair = Pair(one.teacher, another.student, one.teacher_encoder, another.student_encoder)
+        rows = features.teacher[teacher], features.student[student]
+        return make_step(stage, setup, pair, FeatureTable(*rows, features.views_per_instance))(key, state)
+
+    return step
+
+
+def take_member(stacked: Tree, index: Int[Array, ""] | int) -> Tree:
+    """One of several agents, or pairs, that stand along the leading axis."""
+    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, stacked)
 
 
 @eqx.filter_jit(**COMPILER_OPTIONS)
@@ -101,7 +139,7 @@ def scan_steps(
 ) -> tuple[PyTree, dict[str, Float[Array, " seeds"]]]:
     """Some iterations of a stage for every pair, each batch divided among the devices."""
     config = setup.config
-    batch = config.optimiser.candidate_sets
+    batch = config.optimiser.batch
     shard_config = config.replace(candidate_sets=batch // n_shards(batch))
 
     def one_shard(
@@ -109,11 +147,16 @@ def scan_steps(
     ) -> tuple[PyTree, dict[str, Float[Array, " seeds"]]]:
         here = replace(setup, config=shard_config, data=data)
 
-        def one_pair(key: Array, pair: Pair, features: FeatureTable, state: PyTree) -> tuple[PyTree, Metrics]:
-            step = make_step(stage, here, pair, features)
+        def make_own(index: Array, pair: Pair, own: FeatureTable) -> Step:
+            if config.optimiser.population == 1 or stage.phase == 0:
+                return make_step(stage, here, pair, own)
+            return step_with_random_partner(make_step, stage, here, index, pairs, features)
+
+        def one_pair(index: Array, key: Array, pair: Pair, own: FeatureTable, state: PyTree) -> tuple[PyTree, Metrics]:
+            step = make_own(index, pair, own)
             state, metrics = repeat_step(step, fold_in_shard(key), state, start, iterations)
             return state, mean_over_shards(metrics)
 
-        return over_seeds(one_pair)(keys, pairs, features, states)
+        return over_seeds(one_pair)(jnp.arange(len(keys)), keys, pairs, features, states)
 
     return over_shards(one_shard, batch)(states, setup.data, keys, pairs, features, start)

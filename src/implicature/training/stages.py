@@ -23,14 +23,14 @@ class Stage:
     iterations: int
 
 
-def stages(config: Config) -> list[Stage]:
+def stages(config: Config, in_turns: bool = True) -> list[Stage]:
     """The two outer loops of Algorithm 1 (lines 4 and 5), after pretraining. A baseline's agents do not take turns."""
     pretraining = config.grounding.pretraining_iterations
     if not config.grounding.grounded and config.encoder.encoder == "none":
         pretraining = 0
     turns = ("teacher", "student") if config.method.first_learner == "teacher" else ("student", "teacher")
     before = [Stage(0, agent, pretraining) for agent in turns if pretraining]
-    agents = turns if config.method.method == "pragmatic" else ("both",)
+    agents = turns if in_turns else ("both",)
     phases = range(1, config.optimiser.phases + 1)
     return before + [Stage(phase, agent, config.optimiser.iterations) for phase in phases for agent in agents]
 
