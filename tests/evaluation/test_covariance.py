@@ -29,6 +29,9 @@ def test_covariance_by_hand():
         belief=np.zeros((2, 1, 2)),
         action=np.zeros((2, 1), int),
         reward=np.zeros((2, 1)),
+        values=np.zeros((2, 1, 4)),
+        estimate=np.zeros((2, 1, 2)),
+        right=np.zeros((2, 1), bool),
         active=np.ones((2, 1), bool),
     )
     # "blue" is said in one of two games, in which the distractor is not blue:

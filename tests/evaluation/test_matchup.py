@@ -198,7 +198,7 @@ def test_a_result_of_custom_agents_is_shown_below_the_papers_table(here: Path, a
     ask("evaluate", *CUSTOM, "--row", here / "results" / "external.csv", "--json")
     pairs = Path(__file__).parents[2] / "results" / "pairs.csv"
     (here / "results" / "pairs.csv").write_bytes(pairs.read_bytes())
-    shown = ask("reproduce", "table-1", "--only", "exchange, ungrounded, numbers-4 0 ")
+    shown = ask("reproduce", "table-1", "--only", "exchange, ungrounded, numbers-4 10 ")
     with (here / "results" / "external.csv").open() as file:
         (row,) = csv.DictReader(file)
     assert (row["game"], row["valid"], row["games"]) == ("numbers-4", "100.0", "500")

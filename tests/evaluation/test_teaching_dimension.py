@@ -150,9 +150,17 @@ def test_more_candidates_than_words_need_a_second_message():
     assert (found.number, found.dimension) == (2, 3)
 
 
-def test_equal_concepts_are_refused():
+def test_twins_cannot_be_taught_and_the_others_can():
+    # 10 is there twice: no example tells one from the other. 01 is taught by its own attribute.
+    found = teaching_dimensions(matrix("10", "01", "10"), positive=True)
+    assert found.td == (None, 1, None)
+    assert found.rtd == (None, 1, None)
+    assert found.class_td is None
+
+
+def test_a_matching_of_equal_concepts_is_refused():
     with pytest.raises(ValueError, match=r"Concepts 0 and 2 are equal: they must differ\."):
-        teaching_dimensions(matrix("10", "01", "10"))
+        no_clash_number(matrix("10", "01", "10"))
     with pytest.raises(ValueError, match="without concepts"):
         no_clash_number(np.zeros((0, 3), bool))
     with pytest.raises(ValueError, match="13 candidates"):

@@ -37,7 +37,7 @@ class Episode:
 
     def _observation_space(self, agent: str) -> spaces.Space:
         rules, kind = self.rules, self.images_or_attributes.dtype
-        shape, messages = (rules.candidates, *self.images_or_attributes.shape[2:]), len(self.space.attributes) + 1
+        shape, messages = (rules.candidates, *self.images_or_attributes.shape[2:]), len(self.space.words) + 1
         observation: dict[str, spaces.Space] = {
             "candidates": spaces.Box(0, 255 if kind == np.uint8 else 1, shape, kind.type),
             "messages": spaces.MultiDiscrete([messages] * rules.rounds),
@@ -95,7 +95,7 @@ class Episode:
 
     def info(self, agent: str) -> dict[str, Any]:
         """Which actions make sense: in the last round there is nothing to wait for."""
-        mask = np.ones(len(self.space.attributes) if agent == TEACHER else self.rules.candidates + 1, np.int8)
+        mask = np.ones(len(self.space.words) if agent == TEACHER else self.rules.candidates + 1, np.int8)
         if agent == STUDENT and self.round >= self.rules.rounds - 1:
             mask[-1] = 0
         return {"action_mask": mask}
@@ -104,7 +104,7 @@ class Episode:
         if not self.started or self.render_mode is None:
             raise ValueError("There is nothing to show yet: choose a render_mode, and reset first.")
         labels = [self.space.label(int(instance)) for instance in self.candidates]
-        messages = [self.space.attributes[m] for m in self.messages if m >= 0]
+        messages = [self.space.words[m] for m in self.messages if m >= 0]
         images = self.visible[TEACHER] if self.images_or_attributes.dtype == np.uint8 else None
         scene = Scene(labels, int(self.target), messages, self.answer, self.over, self.episode_return, images)
         if self.render_mode == "rgb_array":

@@ -19,8 +19,9 @@ from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from implicature.agents.custom import StudentObservation, TeacherObservation
 from implicature.agents.rollout import action_in_teacher_order
-from implicature.games.registry import load_game
-from implicature.games.rules import Rules
+from implicature.games.contexts import neighbours
+from implicature.games.registry import default_contexts, load_game
+from implicature.games.rules import Contexts, Rules
 from implicature.games.sampling import Game, draw_games
 from implicature.games.splits import Split
 from implicature.spaces import Space
@@ -92,7 +93,7 @@ class Environment(eqx.Module):
 def space_observations(space: Space, observe: Observe) -> Shaped[Array, "instances views *shape"]:
     """Observations of instances: their attributes, or their images."""
     if observe == "attributes":
-        return jnp.asarray(space.table, jnp.float32)[:, None]
+        return jnp.asarray(space.features, jnp.float32)[:, None]
     if observe != "images":
         raise ValueError(f"Nothing can be observed as {observe!r}: choose attributes or images.")
     if space.images is None:
@@ -100,10 +101,14 @@ def space_observations(space: Space, observe: Observe) -> Shaped[Array, "instanc
     return jnp.asarray(space.images)
 
 
-def environment(space: Space, rules: Rules, split: Split, observe: Observe, games: int) -> Environment:
+def environment(
+    space: Space, rules: Rules, split: Split, observe: Observe, games: int, contexts: Contexts = "random"
+) -> Environment:
     """An environment with so many games of a split, drawn in advance, always the same."""
-    drawn = draw_games(jax.random.key(0), games, rules.candidates, space.instances, split)
-    return Environment(space_observations(space, observe), drawn, space.table.shape[1], rules)
+    drawn = draw_games(
+        jax.random.key(0), games, rules.candidates, space.instances, split, near=neighbours(space, contexts)
+    )
+    return Environment(space_observations(space, observe), drawn, len(space.words), rules)
 
 
 def jax_env(
@@ -116,6 +121,7 @@ def jax_env(
     split: Split = "train",
     observe: Observe = "attributes",
     games: int = 100_000,
+    contexts: Contexts | None = None,
 ) -> Environment:
     """The game as pure functions, by name or of a space of one's own (a Space, or a .csv or .json file).
 
@@ -126,4 +132,5 @@ def jax_env(
     (10, (8, 4))
     """
     loaded, number = load_game(game, space, candidates)
-    return environment(loaded, Rules(number, rounds, message_cost), split, observe, games)
+    drawn = contexts or default_contexts(game, space)
+    return environment(loaded, Rules(number, rounds, message_cost), split, observe, games, drawn)

@@ -21,7 +21,8 @@ except ImportError as missing:
 
 from implicature.envs.episode import RENDER_MODES, STUDENT, TEACHER, Episode
 from implicature.envs.jax_env import jax_env
-from implicature.games.registry import load_game
+from implicature.games.registry import default_contexts, load_game
+from implicature.games.rules import Contexts
 from implicature.spaces import Space
 
 METADATA: dict[str, Any] = {"name": "implicature_v0", "render_modes": list(RENDER_MODES), "render_fps": 1}
@@ -126,16 +127,24 @@ def _new_episode(
     space: Space | Path | str | None = None,
     candidates: int | None = None,
     games: int = 20_000,
+    contexts: Contexts | None = None,
     render_mode: str | None = None,
     **options: Any,
 ) -> Episode:
     loaded, number = load_game(game, space, candidates)
-    return Episode(loaded, jax_env(space=loaded, candidates=number, games=games, **options), render_mode)
+    return Episode(
+        loaded,
+        jax_env(
+            space=loaded, candidates=number, games=games, contexts=contexts or default_contexts(game, space), **options
+        ),
+        render_mode,
+    )
 
 
 def env(game: str = "numbers-4", **options: Any) -> TurnEnv:
     """The game for PettingZoo's AEC API. Options: space and candidates (a game of one's own), rounds, message_cost,
-    split ("train", "validation", "test"), observe ("attributes", "images"), games (drawn in advance), render_mode.
+    contexts ("random", "near"), split ("train", "validation", "test"), observe ("attributes", "images"), games (drawn
+    in advance), render_mode.
 
     >>> game = implicature.env("numbers-4", rounds=2, message_cost=0.1, games=100)
     >>> game.reset(seed=0)

@@ -16,6 +16,7 @@ from implicature.evaluation.held_out import feature_table
 from implicature.evaluation.transcripts import Transcripts, transcribe
 from implicature.games.rules import Rules
 from implicature.games.sampling import draw_games
+from implicature.games.semantics import space_semantics
 from implicature.games.splits import Split
 from implicature.spaces import Space
 
@@ -30,8 +31,8 @@ def covariance(
     split: Split = "test",
 ) -> Float[np.ndarray, "messages attributes"]:
     """C, from so many games with each target, drawn from a split of their combinations."""
-    features, lexicon = feature_table(pair, space), jnp.asarray(space.table)
-    mean = np.zeros((len(space.attributes), len(space.attributes)))
+    features, lexicon = feature_table(pair, space), space_semantics(space)
+    mean = np.zeros((len(space.words), len(space.attributes)))
     for number, target in enumerate(targets):
         key = jax.random.fold_in(jax.random.key(seed), number)
         drawn = draw_games(key, games, rules.candidates, space.instances, split, seed, jnp.asarray([target]))
@@ -42,7 +43,7 @@ def covariance(
 def message_covariance(transcripts: Transcripts, space: Space) -> Float[np.ndarray, "messages attributes"]:
     """Of the first message and the distractors' attributes, over all these games."""
     games, candidates = transcripts.candidates.shape
-    messages = np.eye(len(space.attributes))[transcripts.message[:, 0]]
+    messages = np.eye(len(space.words))[transcripts.message[:, 0]]
     others = np.ones((games, candidates), bool)
     others[np.arange(games), transcripts.target] = False
     attributes = (space.table[transcripts.candidates] & others[..., None]).sum(axis=1) / (candidates - 1)

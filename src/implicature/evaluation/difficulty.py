@@ -1,6 +1,8 @@
 """How hard a game is:
 
 hardness(o*, O) = mean over distractors o of  cos(o*, o)      the hard games are the top 10 %  (table 1)
+
+of their attributes, also where agents see images (F-49).
 """
 
 import jax.numpy as jnp

@@ -1,6 +1,7 @@
 """Dialogues as tables, or in the layout that EGG's tools read.
 
-.csv, .parquet   tidy: one row a round of a game, candidates numbered from 1 in the teacher's order
+.csv, .parquet   tidy: one row a round of a game, candidates numbered from 1 in the teacher's order; belief_i is the
+                 student's after the message, estimate_i what the teacher thinks it is, value_WORD her value of a word
 .txt             one line a game, as EGG's external game dumps it:  sender_input;message;receiver_output;label
 .safetensors     the fields of EGG's `Interaction`, an entry for each game; its dictionaries' as "aux_input/…", "aux/…"
 
@@ -12,22 +13,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float
 from safetensors.numpy import save
 
+from implicature.agents.exact import UNTRUE
 from implicature.evaluation.matchup import Matchup
 from implicature.evaluation.players import plain_errors
 from implicature.evaluation.transcripts import Transcripts, transcribe
 from implicature.files import check_file, format_csv, write_atomic
 from implicature.spaces import Space
+from implicature.training.checkpoint import sort_header
 
+MAX_VALUES = 64
+"""Up to so many words, her values of all of them are columns."""
 Dialogues = list[Transcripts]
 """Of each pair."""
-Columns = dict[str, list[str | int | float]]
+Columns = dict[str, list[str | int | float | None]]
 """By name, all of the same length."""
 
 
 def transcribe_matchup(matchup: Matchup) -> Dialogues:
-    lexicon = matchup.task.data.lexicon
+    lexicon = matchup.task.data.semantics
     with plain_errors():
         return [
             transcribe(pair, matchup.features(pair), lexicon, matchup.games, matchup.rules) for pair in matchup.pairs
@@ -43,7 +49,7 @@ def tidy_columns(each: Dialogues, space: Space) -> Columns:
 def pair_columns(pair: int, transcripts: Transcripts, space: Space) -> Columns:
     game, number = np.nonzero(transcripts.active)
     labels = np.array([*(space.label(i) for i in range(space.instances)), "wait"], dtype=object)
-    words = np.array(space.attributes, dtype=object)
+    words = np.array(space.words, dtype=object)
     candidates, action = transcripts.candidates[game], transcripts.action[game, number]
     waits = action == candidates.shape[1]
     answer = np.where(waits, -1, candidates[np.arange(len(game)), np.where(waits, 0, action)])
@@ -54,15 +60,26 @@ def pair_columns(pair: int, transcripts: Transcripts, space: Space) -> Columns:
         "target": labels[transcripts.instance[game]],
         "target_position": transcripts.target[game] + 1,
         "message": words[transcripts.message[game, number]],
-        "valid": space.table[transcripts.instance[game], transcripts.message[game, number]].astype(int),
+        "valid": space.lexicon.truth[transcripts.instance[game], transcripts.message[game, number]].astype(int),
         "action": labels[answer],
-        "success": (action == transcripts.target[game]).astype(int),
+        "success": transcripts.right[game, number].astype(int),
         "reward": transcripts.reward[game, number].astype(float).round(6),
     }
     for i in range(candidates.shape[1]):
         columns[f"candidate_{i + 1}"] = labels[candidates[:, i]]
         columns[f"belief_{i + 1}"] = transcripts.belief[game, number, i].astype(float).round(6)
+        columns[f"estimate_{i + 1}"] = transcripts.estimate[game, number, i].astype(float).round(6)
+    if len(words) <= MAX_VALUES:
+        for i, word in enumerate(words):
+            columns[f"value_{word}"] = finite(transcripts.values[game, number, i])
     return {name: column.tolist() for name, column in columns.items()}
+
+
+def finite(values: Float[np.ndarray, " rows"]) -> np.ndarray:
+    """Values as they are written: nothing for a word that she may not say."""
+    rounded = values.astype(float).round(6).astype(object)
+    rounded[(values == UNTRUE) | ~np.isfinite(values)] = None
+    return rounded
 
 
 def interaction(each: Dialogues, space: Space) -> dict[str, np.ndarray]:
@@ -75,8 +92,8 @@ def interaction(each: Dialogues, space: Space) -> dict[str, np.ndarray]:
         waited = one.answer == one.order.shape[1]
         answer = np.where(waited, one.answer, position[rows, np.where(waited, 0, one.answer)])
         return {
-            "sender_input": space.table[one.instance].astype(np.float32),
-            "receiver_input": space.table[np.take_along_axis(one.candidates, one.order, 1)].astype(np.float32),
+            "sender_input": space.features[one.instance].astype(np.float32),
+            "receiver_input": space.features[np.take_along_axis(one.candidates, one.order, 1)].astype(np.float32),
             "labels": position[rows, one.target].astype(np.int64),
             "message": np.column_stack([one.message + 1, np.zeros(len(rows))]).astype(np.int64),
             "receiver_output": np.take_along_axis(last, one.order, 1).astype(np.float32),
@@ -86,6 +103,9 @@ def interaction(each: Dialogues, space: Space) -> dict[str, np.ndarray]:
             "aux/answer": answer.astype(np.int64),
             "aux/acc": (one.answer == one.target).astype(np.float32),
             "aux/pair": np.full(len(rows), pair),
+            "aux/values": one.values.astype(np.float32),
+            "aux/belief": one.belief.astype(np.float32),
+            "aux/estimate": one.estimate.astype(np.float32),
         }
 
     parts = [of_pair(pair, one) for pair, one in enumerate(each)]
@@ -120,7 +140,7 @@ def as_text(each: Dialogues, space: Space) -> bytes:
 
 def as_safetensors(each: Dialogues, space: Space) -> bytes:
     arrays = {name: np.ascontiguousarray(array) for name, array in interaction(each, space).items()}
-    return save(arrays, {"layout": "egg.core.Interaction", "space": space.name})
+    return sort_header(save(arrays, {"layout": "egg.core.Interaction", "space": space.name}))
 
 
 LAYOUTS: dict[str, Callable[[Dialogues, Space], bytes]] = {

@@ -1,23 +1,24 @@
 """Pairs on games that they were not trained with."""
 
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int
 
 from implicature.agents.contracts import Pair
 from implicature.agents.perspectives import FeatureTable
 from implicature.agents.rollout import MessagePolicy, argmax
 from implicature.evaluation.rollouts import GameResults, play_games
 from implicature.games.registry import check_candidates
-from implicature.games.rules import Rules
 from implicature.games.sampling import Game, check_memory, draw_games
 from implicature.games.splits import Split
 from implicature.nn.image_encoder import ImageEncoder, encode_all
 from implicature.spaces import Space
-from implicature.training.task import Task, task_instances
+from implicature.training.task import Task, task_instances, task_split
 
 TEST_KEY = 1_000
 """Test games are drawn from keys of their own."""
@@ -32,7 +33,7 @@ def held_out_games(
     novel: bool = False,
 ) -> Game:
     """Games that were not trained with. Test games are of unseen instances where the run held some out, or, with
-    `novel`, have an unseen target among any others (table 3); hyper-parameters are chosen on validation games."""
+    `novel`, have an unseen target among any others (table 3)."""
     data = task.config.data
     instances = task_instances(task.config, task.space, held_out=split == "test")
     targets = None
@@ -48,24 +49,35 @@ def held_out_games(
     number = task.rules.candidates if candidates is None else candidates
     check_candidates(task.space, number, len(instances))
     # The lexicon of every game is kept with its result.
-    check_memory(games, number * max(1, task.space.table.shape[1] // 16))
+    check_memory(games, number * max(1, task.data.n_messages // 16))
     key = jax.random.fold_in(jax.random.key(data.split_seed), TEST_KEY + seed)
-    return draw_games(key, games, number, instances, split, data.split_seed, targets)
+    drawn_from, how = task_split(task.config, split), (targets, task.data.salience, task.neighbours)
+    return draw_games(key, games, number, instances, drawn_from, data.split_seed, *how)
 
 
 def play_pair(
     pair: Pair, task: Task, games: Game, equivalent: bool = False, speak: MessagePolicy = argmax
 ) -> GameResults:
-    rules = Rules(games.candidates.shape[1], task.rules.rounds, task.rules.message_cost)
-    categories = jnp.asarray(task.space.category_numbers()) if equivalent else None
+    rules = replace(task.rules, candidates=games.candidates.shape[1])
+    categories = renaming_categories(task.space) if equivalent else None
     features = feature_table(pair, task.space)
-    return play_games(pair, features, task.data.lexicon, games, rules, categories=categories, speak=speak)
+    return play_games(pair, features, task.data.semantics, games, rules, categories=categories, speak=speak)
 
 
-def feature_table(pair: Pair, space: Space) -> FeatureTable:
-    """What any two agents see of a space: who has an image encoder its images, who has none the attributes."""
+def renaming_categories(space: Space) -> Int[Array, " messages"]:
+    """Within which attributes are renamed in equivalent games."""
+    if not space.words_are_attributes:
+        raise ValueError(
+            f"Equivalent games rename attributes, but the words of {space.name} are not its attributes: leave out "
+            "--equivalent."
+        )
+    return jnp.asarray(space.category_numbers())
+
+
+def feature_table(pair: Pair, space: Space, views: int = 1) -> FeatureTable:
+    """What any two agents see of a space: who has an image encoder its images, who has none the attributes. `views` of
+    each instance where neither sees images, but others who play the same games do."""
     encoders = [encoder for encoder in (pair.teacher_encoder, pair.student_encoder) if encoder is not None]
-    views = 1
     images = jnp.zeros((0, 64, 64, 3), jnp.uint8)
     if encoders:
         if space.images is None:
@@ -78,7 +90,7 @@ def feature_table(pair: Pair, space: Space) -> FeatureTable:
                     f"These agents see images of {encoder.side} × {encoder.side} pixels, but here they have "
                     f"{images.shape[1]} a side: render or save them in that size."
                 )
-    attributes = jnp.repeat(jnp.asarray(space.table, jnp.float32), views, axis=0)
+    attributes = jnp.repeat(jnp.asarray(space.features, jnp.float32), views, axis=0)
 
     def rows(encoder: ImageEncoder | None) -> jax.Array:
         return attributes if encoder is None else eqx.filter_jit(encode_all)(encoder, images)

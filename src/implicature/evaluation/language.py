@@ -28,6 +28,7 @@ from implicature.evaluation.players import plain_errors
 from implicature.evaluation.transcripts import Transcripts, transcribe
 from implicature.games.rules import Rules
 from implicature.games.sampling import Game
+from implicature.games.semantics import space_semantics
 from implicature.spaces import Space
 
 Labels = Int[np.ndarray, " samples"]
@@ -138,7 +139,7 @@ def count_measures(said: Messages, transcripts: Transcripts, space: Space) -> di
     words = np.unique(said, axis=0, return_inverse=True)[1].ravel()
     games, rounds = np.nonzero(said >= 0)
     messages, instances = said[games, rounds], transcripts.instance[games]
-    n_said = np.zeros((len(said), space.table.shape[1]))
+    n_said = np.zeros((len(said), len(space.words)))
     np.add.at(n_said, (games, messages), 1.0)
     answered = transcripts.answer < transcripts.candidates.shape[1]
     answers = np.full(len(said), -1)
@@ -165,7 +166,7 @@ def all_targets(games: Game, max_games: int) -> Game:
 
 def language(pair: Pair, features: FeatureTable, space: Space, games: Game, rules: Rules) -> dict[str, Any]:
     """All measures of one pair."""
-    lexicon = jnp.asarray(space.table)
+    lexicon = space_semantics(space)
     transcripts = transcribe(pair, features, lexicon, games, rules)
     said, number = transcripts.message, rules.candidates
     permutation = np.random.default_rng(0).permutation(len(said))

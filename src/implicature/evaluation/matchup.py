@@ -4,13 +4,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from implicature.agents.contracts import AbstractStudent, AbstractTeacher, Pair
 from implicature.agents.perspectives import FeatureTable
 from implicature.agents.rollout import argmax, boltzmann
-from implicature.evaluation.held_out import aggregate, feature_table, held_out_games
+from implicature.evaluation.held_out import aggregate, feature_table, held_out_games, renaming_categories
 from implicature.evaluation.matchup_args import MatchupArgs
 from implicature.evaluation.players import (
     ROLES,
@@ -37,7 +38,7 @@ from implicature.training.task import Task, make_task
 
 MAX_RTD_CANDIDATES = 12
 """The recursive teaching dimension is tabulated up to here."""
-GAME_FLAGS = ("game", "space", "rounds", "message_cost")
+GAME_FLAGS = ("game", "space", "contexts", "context_temperature", "rounds", "message_cost")
 """Which game is played where no run says so."""
 Agent = tuple[AbstractTeacher | AbstractStudent, ImageEncoder | None]
 
@@ -65,8 +66,8 @@ class Matchup:
 
     def play(self, equivalent: bool = False, sampled: bool = False) -> list[GameResults]:
         """The results of each pair. With `sampled` the teacher samples from softmax(β Q), as in training."""
-        space, lexicon = self.task.space, self.task.data.lexicon
-        categories = jnp.asarray(space.category_numbers()) if equivalent else None
+        space, lexicon = self.task.space, self.task.data.semantics
+        categories = renaming_categories(space) if equivalent else None
         beta = self.task.config.method.beta
         speak = boltzmann(1.0 if beta is None else beta) if sampled else argmax
         with plain_errors():
@@ -91,13 +92,20 @@ def evaluate_matchup(matchup: Matchup, equivalent: bool = False, sampled: bool =
     return figures
 
 
+def same_space(one: Space, other: Space) -> bool:
+    """Whether two spaces have the same instances, words and meanings."""
+    pairs = (one.features, other.features), (one.lexicon.meaning, other.lexicon.meaning)
+    names = one.attributes == other.attributes and one.words == other.words
+    return names and all(np.array_equal(first, second) for first, second in pairs)
+
+
 def shared_task(runs: dict[Path, Run]) -> Task:
     """The task of the games that these runs can play: the first one's, if they share its space and its test games."""
     (first, run), *others = runs.items()
     task = run.task
     for name, other in others:
         space, other_space = task.space, other.task.space
-        if space.attributes != other_space.attributes or not np.array_equal(space.table, other_space.table):
+        if not same_space(space, other_space):
             raise ValueError(f"{first} and {name} have different spaces: cross-play needs one space for both.")
         if task.config.data.split_seed != other.config.data.split_seed or (
             task.config.data.train_instance_fraction != other.config.data.train_instance_fraction
@@ -127,9 +135,10 @@ def load_agents(
 ) -> list[Agent]:
     if spec.run is not None:
         return run_agents(spec.run, role, phase, spec.pair_index)
-    agent = make_agent(spec, role, space.table.shape[1], rules, share)
-    table = jnp.asarray(space.table[: rules.candidates])
-    check_traceable(agent, spec, Context(features=table.astype(jnp.float32), lexicon=table), rules)
+    agent = make_agent(spec, role, len(space.words), rules, share)
+    some = slice(rules.candidates)
+    features, meaning = jnp.asarray(space.features[some], jnp.float32), jnp.asarray(space.lexicon.meaning[some])
+    check_traceable(agent, spec, Context(features=features, lexicon=meaning), rules)
     return [(agent, None)]
 
 
@@ -151,8 +160,13 @@ def load_matchup(teacher: Player, student: Player, asked: MatchupArgs) -> Matchu
     check_ignored(asked, bool(runs))
     game = {name: getattr(asked, name) for name in (*GAME_FLAGS, "candidates")}
     task = shared_task(runs) if runs else make_task(Config.of(**game, train_games=1))
+    if any(spec.function is not None for spec in specs):
+        task = replace(task, data=replace(task.data, live=None))  # agents of one's own know the whole vocabulary
     games = held_out_games(task, asked.games, asked.seed, asked.candidates, novel=asked.novel)
-    rules = Rules(games.candidates.shape[1], task.rules.rounds, task.rules.message_cost)
+    rules = replace(task.rules, candidates=games.candidates.shape[1], noise=asked.noise)
+    if asked.qud is not None:
+        cells = jnp.asarray(task.space.cells(asked.qud))
+        task = replace(task, data=eqx.tree_at(lambda data: data.cells, task.data, cells, is_leaf=lambda x: x is None))
     teachers, students = (
         load_agents(spec, role, task.space, rules, asked.phase) for spec, role in zip(specs, ROLES, strict=True)
     )

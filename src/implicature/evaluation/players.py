@@ -2,13 +2,12 @@
 
     RUN, RUN:1             the agents of a run's folder (of its pair number 1, where a run has several)
     exact, literal         the exact recursion of depth 3, and of depth 0
+    exact:depth=1,utility=log,alpha=4,start=indicator      of another depth and convention (agents/exact_spec.py)
     module:object          an agent of your own (agents/custom.py); naming it imports the module, which runs its code
 
 In Python a player may also be a run or a function itself.
 """
 
-import importlib
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,9 @@ import jax.numpy as jnp
 
 from implicature.agents.contracts import AbstractStudent, AbstractTeacher
 from implicature.agents.custom import CustomStudent, CustomTeacher, is_traceable
-from implicature.agents.exact import ExactModel, ExactStudent, ExactTeacher
+from implicature.agents.exact import ExactStudent, ExactTeacher
+from implicature.agents.exact_spec import ExactSpec, is_exact, parse_exact
+from implicature.extensions import import_object
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.nn.image_encoder import ImageEncoder
@@ -29,7 +30,6 @@ Role = Literal["teacher", "student"]
 ROLES: tuple[Role, Role] = ("teacher", "student")
 Player = str | Path | Run | AbstractTeacher | AbstractStudent | Callable[..., Any]
 """Whoever can play."""
-EXACT_DEPTHS = {"exact": 3, "literal": 0}
 
 
 class PlayerSpec(NamedTuple):
@@ -39,6 +39,7 @@ class PlayerSpec(NamedTuple):
     run: Run | None = None
     pair_index: int | None = None
     function: Any = None
+    exact: ExactSpec = ExactSpec()
 
 
 def parse_run(name: str) -> tuple[Path, int | None] | None:
@@ -46,7 +47,7 @@ def parse_run(name: str) -> tuple[Path, int | None] | None:
     folder, _, number = name.rpartition(":")
     if number.isdecimal() and Path(folder).is_dir() and folder:
         return Path(folder), int(number)
-    is_run = Path(name).is_dir() or (":" not in name and name not in EXACT_DEPTHS)
+    is_run = Path(name).is_dir() or (":" not in name and not is_exact(name))
     return (Path(name), None) if is_run else None
 
 
@@ -63,26 +64,14 @@ def load_player(player: Player, opened: dict[Path, Run]) -> PlayerSpec:
         if folder not in opened:
             opened[folder] = open_run(folder)
         return PlayerSpec(name, opened[folder], index)
-    return PlayerSpec(name, function=None if name in EXACT_DEPTHS else import_agent(name))
+    if is_exact(name):
+        return PlayerSpec(name, exact=parse_exact(name))
+    return PlayerSpec(name, function=import_agent(name))
 
 
 def import_agent(name: str) -> Any:
     """module:object, from the current folder or wherever Python finds modules."""
-    module, _, path = name.partition(":")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        agent = importlib.import_module(module)
-        for part in path.split("."):
-            agent = getattr(agent, part)
-    except (Exception, SystemExit) as error:
-        raise ValueError(
-            f"{name} cannot be imported ({type(error).__name__}: {error}): name an agent as module:object, "
-            "the module in this folder or installed."
-        ) from None
-    finally:
-        sys.path.remove(here)
-    return instantiate(agent, name)
+    return instantiate(import_object(name, "an agent"), name)
 
 
 def instantiate(agent: Any, name: str) -> Any:
@@ -106,7 +95,7 @@ def run_agents(
         raise ValueError(
             f"{run.folder} has no pair after phase {phase}: it is not trained so far, or has fewer phases."
         )
-    pairs = run.config.optimiser.seeds
+    pairs = run.config.optimiser.pairs
     if pair_index is not None and pair_index >= pairs:
         raise ValueError(f"{run.folder} has no pair {pair_index}: it has {pairs}, numbered from 0.")
     loaded = [run.pair(phase, i) for i in (range(pairs) if pair_index is None else [pair_index])]
@@ -118,7 +107,7 @@ def make_agent(
 ) -> AbstractTeacher | AbstractStudent:
     """An exact player, or one of your own."""
     if spec.function is None:
-        model = ExactModel(EXACT_DEPTHS[spec.name], share=share)
+        model = spec.exact.model(share, rules.noise)
         return ExactTeacher(model) if role == "teacher" else ExactStudent(model, rules.message_cost)
     if isinstance(spec.function, AbstractTeacher | AbstractStudent):
         if isinstance(spec.function, AbstractTeacher) != (role == "teacher"):

@@ -1,11 +1,11 @@
-"""A pair plays test games: both argmax, unless another message policy is passed in, the teacher going by her own
-prediction of the student's belief.
+"""A pair plays test games: both argmax (F-53), unless another message policy is passed in, the teacher going by her
+own prediction of the student's belief.
 
 accuracy, hard accuracy (top 10 % by cosine), valid messages (true of the target), by level, messages and return.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import equinox as eqx
@@ -22,11 +22,13 @@ from implicature.evaluation.teaching_dimension import levels, positive_rtd
 from implicature.games.renaming import equivalent_instances, sample_renaming
 from implicature.games.rules import Rules
 from implicature.games.sampling import Game
+from implicature.games.semantics import MeaningTable, Semantics, as_semantics
+from implicature.spaces.lexicon import TRUE_FROM
 
 CHUNK = 4_096
-MAX_CELLS = 2**24
-"""Candidates × messages of the games that are played at once."""
-Lexicon = Bool[Array, "instances messages"]
+MAX_CELLS = 2**20
+"""Candidates × messages of the games that are played at once: some hundred megabytes."""
+Lexicon = MeaningTable | Semantics
 
 
 @dataclass(frozen=True)
@@ -42,29 +44,33 @@ class GameResults:
     """The target's level; -1 for none."""
     hardness: Float[np.ndarray, " games"]
     lexicon: Bool[np.ndarray, "games candidates messages"] = field(repr=False)
+    """Empty for games of one round that have live words only."""
     target: Int[np.ndarray, " games"] = field(repr=False)
 
 
 @eqx.filter_jit
 def _play_chunk(
-    key: Key[Array, ""], pair: Pair, games: Perspectives, lexicon: Array, rules: Rules, speak: MessagePolicy
+    key: Key[Array, ""], pair: Pair, games: Perspectives, rules: Rules, speak: MessagePolicy
 ) -> tuple[Array, ...]:
-    def one(key: Array, game: Perspectives, lexicon: Array) -> tuple[Array, ...]:
+    def one(key: Array, game: Perspectives) -> tuple[Array, ...]:
+        lexicon = game.teacher.lexicon >= TRUE_FROM
         played = rollout(key, pair.teacher, pair.student, game, rules, speak)
         valid = jnp.sum(lexicon[game.target][played.message] * played.active)
         level = levels(lexicon)[game.target]
         hard = hardness(lexicon, game.target)
         return played.success, played.n_messages, played.episode_return, valid, level, hard
 
-    return jax.vmap(one)(jax.random.split(key, len(lexicon)), games, lexicon)
+    return jax.vmap(one)(jax.random.split(key, len(games.target)), games)
 
 
+@eqx.filter_jit
 def identical_games(key: Key[Array, ""], features: FeatureTable, lexicon: Lexicon, games: Game) -> Perspectives:
     """Games as both agents see them, in the same views."""
+    semantics = as_semantics(lexicon)
 
     def one(observations: Array, game: Game) -> Perspectives:
         viewed = Game(observations, game.target, game.order)
-        return perspectives(viewed, features, lexicon, features.views_per_instance)
+        return perspectives(viewed, features, semantics, features.views_per_instance)
 
     return jax.vmap(one)(features.sample_views(key, games.candidates), games)
 
@@ -73,16 +79,19 @@ def identical_games(key: Key[Array, ""], features: FeatureTable, lexicon: Lexico
 def equivalent_games(
     key: Key[Array, ""], features: FeatureTable, lexicon: Lexicon, categories: Int[Array, " messages"], games: Game
 ) -> tuple[Perspectives, Bool[Array, ""]]:
-    """The student sees renamed candidates and receives renamed messages; whether every renamed candidate exists."""
+    """The student sees renamed candidates and receives renamed messages; whether every renamed candidate exists. Words
+    are attributes here."""
+    semantics = as_semantics(lexicon)
+    table = semantics.meaning
 
     def one(key: Array, game: Game) -> tuple[Perspectives, Array]:
         key, teacher_key, student_key = jax.random.split(key, 3)
         renaming = sample_renaming(key, categories)
-        renamed = equivalent_instances(lexicon[game.student_candidates], lexicon, renaming)
+        renamed = equivalent_instances(table[game.student_candidates], table, renaming)
 
         def view(key: Array, instances: Array) -> Perspectives:
             viewed = Game(features.sample_views(key, instances), game.target, jnp.arange(len(instances)))
-            return perspectives(viewed, features, lexicon, features.views_per_instance)
+            return perspectives(viewed, features, semantics, features.views_per_instance)
 
         teacher, student = view(teacher_key, game.candidates).teacher, view(student_key, renamed).student
         return Perspectives(teacher, student, game.target, game.order, renaming), jnp.all(renamed >= 0)
@@ -99,6 +108,11 @@ def chunks(number: int, cells: int) -> Iterator[tuple[int, Int[np.ndarray, " row
         yield start, np.arange(start, start + min(size, number)) % number
 
 
+def game_cells(semantics: Semantics, candidates: int) -> int:
+    """Candidates × messages of a game."""
+    return candidates * (semantics.meaning.shape[1] if semantics.live is None else semantics.live.size)
+
+
 def play_games(
     pair: Pair,
     features: FeatureTable,
@@ -112,24 +126,29 @@ def play_games(
 ) -> GameResults:
     """Play all games. With categories the games are equivalent ones: the student's are renamed at random."""
     number = len(games.target)
+    semantics = as_semantics(lexicon).fit(games.candidates)
+    if categories is not None:
+        semantics = replace(semantics, live=None)  # his words are not hers
     parts: list[tuple[np.ndarray, ...]] = []
-    for start, rows in chunks(number, rules.candidates * lexicon.shape[1]):
+    for start, rows in chunks(number, game_cells(semantics, rules.candidates)):
         some = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         view_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
         if categories is None:
-            seen = identical_games(view_key, features, lexicon, some)
+            seen = identical_games(view_key, features, semantics, some)
         else:
-            seen, exist = equivalent_games(view_key, features, lexicon, categories, some)
+            seen, exist = equivalent_games(view_key, features, semantics, categories, some)
             if not bool(exist):
                 raise ValueError(
                     "Renaming the attributes of this space leads to instances that it does not have: equivalent games "
                     "need a space that has every combination, as number sets and objects do."
                 )
-        parts.append(jax.device_get(_play_chunk(play_key, pair, seen, lexicon[some.candidates], rules, speak)))
+        parts.append(jax.device_get(_play_chunk(play_key, pair, seen, rules, speak)))
     success, n_messages, returns, n_valid, level, hard = (
         np.concatenate(column)[:number] for column in zip(*parts, strict=True)
     )
-    true_of = np.asarray(lexicon)[np.asarray(games.candidates)]
+    true_of = np.zeros((number, 0, 0), bool)
+    if rules.rounds > 1 or semantics.live is None:
+        true_of = np.asarray(semantics.meaning >= TRUE_FROM)[np.asarray(games.candidates)]
     return GameResults(success, n_messages, returns, n_valid, level, hard, true_of, np.asarray(games.target))
 
 

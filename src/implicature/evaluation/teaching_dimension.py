@@ -16,26 +16,25 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from math import comb
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
+from jaxtyping import Bool, Int
+
+from implicature.array_api import AnyArray, namespace, repeat
 
 BUDGET = 5_000_000
 """Steps of the exact search, a few seconds, before its answer becomes a bound."""
 
 
-def levels(truth: Bool[Array, "candidates attributes"]) -> Int[Array, " candidates"]:
+def levels(truth: Bool[AnyArray, "candidates attributes"]) -> Int[AnyArray, " candidates"]:
     """The level of each candidate of one game; -1 for those that never have an attribute of their own."""
+    xp = namespace(truth)
 
-    def remove(stage: Array, level: Int[Array, " candidates"]) -> Int[Array, " candidates"]:
+    def remove(stage: AnyArray, level: Int[AnyArray, " candidates"]) -> Int[AnyArray, " candidates"]:
         left = truth & (level < 0)[:, None]
-        own = left & (jnp.sum(left, axis=0) == 1)[None, :]
-        return jnp.where(jnp.any(own, axis=1), stage, level)
+        own = left & (xp.sum(left, axis=0) == 1)[None, :]
+        return xp.where(xp.any(own, axis=1), stage, level)
 
-    return jax.lax.fori_loop(0, truth.shape[0], remove, jnp.full(truth.shape[0], -1))
+    return repeat(xp, truth.shape[0], remove, xp.full(truth.shape[0], -1))
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,11 @@ def _mask(bits: Iterable[int]) -> int:
     return sum(1 << x for x in bits)
 
 
-def _concepts(truth: Bool[np.ndarray, "concepts attributes"]) -> list[int]:
+def _concepts(truth: Bool[np.ndarray, "concepts attributes"], twins: bool = False) -> list[int]:
     concepts = [_mask(np.flatnonzero(row).tolist()) for row in truth]
     if not concepts:
         raise ValueError("A class without concepts has nothing to teach: give it at least one.")
-    if again := [i for i, c in enumerate(concepts) if c in concepts[:i]]:
+    if not twins and (again := [i for i, c in enumerate(concepts) if c in concepts[:i]]):
         raise ValueError(f"Concepts {concepts.index(concepts[again[0]])} and {again[0]} are equal: they must differ.")
     return concepts
 
@@ -151,7 +150,8 @@ def teaching_dimensions(
 ) -> TeachingDimensions:
     """Teaching sets and hierarchy of any finite class. Only sets of at least `min_size` examples count.
 
-    Exact by a search for minimum hitting sets, exponential at worst: past the budget it answers with bounds.
+    Exact by a search for minimum hitting sets, exponential at worst: past the budget it answers with bounds. A concept
+    that is in the class twice cannot be taught: nothing tells it from its twin.
 
     >>> import numpy as np
     >>> blue_sphere, red_sphere, blue_cone = [1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]  # blue sphere red cone
@@ -160,10 +160,12 @@ def teaching_dimensions(
     >>> found.td, found.rtd  # "blue" and "sphere" together, or one word once the other two have their own
     ((2, 1, 1), (1, 1, 1))
     """
-    concepts, everything, work = _concepts(truth), (1 << truth.shape[1]) - 1, _Work(budget)
+    concepts, everything, work = _concepts(truth, twins=True), (1 << truth.shape[1]) - 1, _Work(budget)
 
     def best(c: int, left: list[int], known: int | None) -> int | None:
         """A smallest teaching set among those left; one known from a larger class still teaches."""
+        if left.count(c) > 1:
+            return None
         found = _smallest({c & ~o if positive else c ^ o for o in left if o != c}, known, work)
         if found is None or found.bit_count() >= min_size:
             return found
@@ -178,12 +180,12 @@ def teaching_dimensions(
         stage = [c for c in sizes if sizes[c] == d]
         hierarchy.append((tuple(concepts.index(c) for c in stage), d))
         rtd |= dict.fromkeys(stage, d)
-        left = [c for c in found if c not in rtd]
+        left = [c for c in concepts if c not in rtd]
         found = {c: best(c, left, found[c]) for c in left}
     if work.left < 0:
         largest = np.maximum.accumulate([d for _, d in hierarchy]).tolist()
         rtd = {concepts[i]: d for (stage, _), d in zip(hierarchy, largest, strict=True) for i in stage}
-    sets = tuple(None if s is None else _bits(s) for s in first.values())
+    sets = tuple(None if (s := first[c]) is None else _bits(s) for c in concepts)
     td = tuple(None if s is None else len(s) for s in sets)
     return TeachingDimensions(sets, td, tuple(rtd.get(c) for c in concepts), tuple(hierarchy), work.left >= 0)
 
@@ -236,6 +238,9 @@ class NoClash:
 
 def _own_sets(concepts: list[int], size: int) -> bool:
     """Whether each concept can have a set of its own of 1 … size of its attributes."""
+    from scipy.sparse import csr_array  # here, since most users of this module do not need it
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     columns: dict[tuple[int, ...], int] = {}
     pairs: list[tuple[int, int]] = []
     for i, c in enumerate(concepts):

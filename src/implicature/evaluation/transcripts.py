@@ -10,9 +10,10 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from implicature.agents.contracts import Pair
 from implicature.agents.perspectives import FeatureTable, Perspectives
 from implicature.agents.rollout import Rollout, rollout
-from implicature.evaluation.rollouts import Lexicon, chunks, identical_games
+from implicature.evaluation.rollouts import Lexicon, chunks, game_cells, identical_games
 from implicature.games.rules import Rules
 from implicature.games.sampling import Game
+from implicature.games.semantics import as_semantics
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,12 @@ class Transcripts:
     action: Int[np.ndarray, "games rounds"]
     """A candidate, or as many as there are: he waits."""
     reward: Float[np.ndarray, "games rounds"]
+    values: Float[np.ndarray, "games rounds messages"]
+    """The teacher's, of every message before she sends one; −∞ where she may not send it."""
+    estimate: Float[np.ndarray, "games rounds candidates"]
+    """What she thinks he believes after the message."""
+    right: Bool[np.ndarray, "games rounds"]
+    """Whether his action was right: the target, or in its cell."""
     active: Bool[np.ndarray, "games rounds"]
 
     @property
@@ -45,9 +52,10 @@ class Transcripts:
 
 
 @eqx.filter_jit
-def _play_chunk(key: Key[Array, ""], pair: Pair, games: Perspectives, rules: Rules) -> Rollout:
-    def one(key: Array, game: Perspectives) -> Rollout:
-        return rollout(key, pair.teacher, pair.student, game, rules)
+def _play_chunk(key: Key[Array, ""], pair: Pair, games: Perspectives, rules: Rules) -> tuple[Rollout, Array]:
+    def one(key: Array, game: Perspectives) -> tuple[Rollout, Array]:
+        played = rollout(key, pair.teacher, pair.student, game, rules)
+        return played, game.said(played.message)
 
     return jax.vmap(one)(jax.random.split(key, len(games.target)), games)
 
@@ -57,13 +65,25 @@ def transcribe(
 ) -> Transcripts:
     """Play all games, both argmax, as `play_games` does, and keep every word."""
     number, parts = len(games.target), []
-    for start, rows in chunks(number, rules.candidates * features.teacher.shape[1]):
+    semantics = as_semantics(lexicon).fit(games.candidates)
+    for start, rows in chunks(number, game_cells(semantics, rules.candidates)):
         some = jax.tree.map(lambda leaf, rows=rows: leaf[rows], games)
         view_key, play_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), start))
-        seen = identical_games(view_key, features, lexicon, some)
-        played = jax.device_get(_play_chunk(play_key, pair, seen, rules))
-        parts.append((played.message, played.after, played.action, played.reward, played.active))
-    message, belief, action, reward, active = (np.concatenate(column)[:number] for column in zip(*parts, strict=True))
+        seen = identical_games(view_key, features, semantics, some)
+        played, said = jax.device_get(_play_chunk(play_key, pair, seen, rules))
+        arrays = (
+            said,
+            played.after,
+            played.action,
+            played.reward,
+            played.values,
+            played.predicted,
+            played.right,
+        )
+        parts.append((*arrays, played.active))
+    message, belief, action, reward, values, estimate, right, active = (
+        np.concatenate(column)[:number] for column in zip(*parts, strict=True)
+    )
     return Transcripts(
         candidates=np.asarray(games.candidates),
         target=np.asarray(games.target),
@@ -72,5 +92,8 @@ def transcribe(
         belief=belief,
         action=np.where(active, action, -1),
         reward=np.where(active, reward, 0.0),
+        values=values,
+        estimate=estimate,
+        right=right & active,
         active=active,
     )
