@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import pairs, table_1, table_2, table_3
+from implicature.experiments import baseline_search, pairs, table_1, table_2, table_3
 from implicature.experiments.paper import paper_figures
 from implicature.experiments.paper_tables import paired_t_test
-from implicature.experiments.results import Result
+from implicature.experiments.results import Result, read_results
 from implicature.experiments.table import MISSING, Comparison, Table
 from implicature.games.registry import GAMES
 from implicature.training.config import Config
@@ -132,8 +132,8 @@ def test_without_results_there_is_no_table():
 def test_every_pair_of_the_tables_is_among_those_that_are_trained():
     for table in (table_1, table_2, table_3):
         assert {task["setting"] for task in table.tasks()} <= set(pairs.SETTINGS)
-    assert len(table_1.tasks()) == (4 * 4 + 2 * 2) * 6
-    assert len(table_3.tasks()) == 3 * 2 * 6
+    assert len(table_1.tasks()) == (5 * 4 + 2 * 2) * 6
+    assert len(table_3.tasks()) == 4 * 2 * 6
 
 
 @pytest.mark.parametrize(
@@ -150,3 +150,16 @@ def test_the_papers_figures_are_those_of_the_method(method: str, game: str, tota
     # A resolved config names the game's own number of candidates; another number is another game.
     assert paper_figures(config.replace(candidates=GAMES[game][1])) == paper_figures(config)
     assert paper_figures(config.replace(candidates=5)) == {}
+
+
+def test_the_baselines_have_the_best_settings_of_the_search():
+    results = read_results(Path(__file__).parents[2] / "results" / "baseline-search.csv")
+    for (method, game), chosen in pairs.BASELINES.items():
+        own = [one for one in results if one["setting"].startswith(method) and one["setting"].endswith(game)]
+        assert len(own) == len(baseline_search.choices(method))
+        best = max(own, key=lambda one: (float(one["accuracy"]), float(one["hard_accuracy"])))
+        assert best["setting"] == (
+            f"{method}, rate {chosen['learning_rate']:g}, bonus {chosen['entropy_bonus']:g}, {game}"
+        )
+        config = pairs.SETTINGS[f"{method}, ungrounded, {game}"].flat()
+        assert {name: config[name] for name in chosen} == chosen

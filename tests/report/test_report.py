@@ -14,10 +14,10 @@ import pytest
 
 from implicature.cli.report import report
 from implicature.experiments import pairs, smoke
-from implicature.experiments.registry import Folders
+from implicature.experiments.registry import Folders, is_figure
 from implicature.experiments.results import Result, write_results
-from implicature.report import markdown_report, write_docs, write_page, write_readme
-from implicature.report.content import fidelity_list, readme_table
+from implicature.report import markdown_report, write_docs, write_page, write_people, write_readme
+from implicature.report.content import ABOUT, fidelity_list, readme_table
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -53,7 +53,7 @@ def one_run(accuracy: float = 99.0, hard: float = 98.0, **more: str) -> list[Res
     figures |= {"accuracy": accuracy, "hard_accuracy": hard, "exact_same_depth": 99.7, "exact_depth_10": 99.8}
     levels = {f"level_{level}": "" for level in pairs.LEVELS}
     provenance = {"seconds": 100, "games": 1000, "version": "0.1.0-abc", "command": "implicature reproduce pairs"}
-    return [{"setting": SETTING, "split": 0, "seed": 1, "phase": 3, **figures, **levels, **provenance, **more}]
+    return [{"setting": SETTING, "split": 10, "seed": 1001, "phase": 3, **figures, **levels, **provenance, **more}]
 
 
 def folders(results: Path, is_smoke: bool = False) -> Folders:
@@ -70,9 +70,21 @@ def test_the_results_page_is_what_the_results_say(monkeypatch: pytest.MonkeyPatc
     assert between(ROOT / "docs" / "results.md", "results") == expected, "implicature report --docs docs/results.md"
 
 
-def test_readme_is_what_the_results_say():
-    expected = readme_table(folders(RESULTS)).to_markdown()
-    assert between(ROOT / "README.md", "summary") == expected, "implicature report --readme README.md"
+def test_readme_is_what_the_results_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    written = tmp_path / "README.md"
+    written.write_bytes((ROOT / "README.md").read_bytes())
+    write_readme(written, folders(Path("results")))
+    assert written.read_bytes() == (ROOT / "README.md").read_bytes(), "implicature report --readme README.md"
+
+
+def test_the_page_about_people_is_what_the_results_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    written = tmp_path / "people.md"
+    written.write_bytes((ROOT / "docs" / "people.md").read_bytes())
+    write_people(written, folders(Path("results")))
+    command = "implicature report --people docs/people.md"
+    assert written.read_bytes() == (ROOT / "docs" / "people.md").read_bytes(), command
 
 
 @pytest.mark.parametrize(
@@ -111,10 +123,10 @@ def test_what_is_above_below_and_missing_is_reported_from_one_run(tmp_path: Path
     assert f"| pairs | {SETTING} | 5 |" in text
     assert "| pairs | la-2018, grounded, objects-7 | 6 |" in text
     assert f"| {SETTING} | 1 | 2 min | 2 min |" in text
-    assert "| pairs.csv | 1 | 0 | 1 | 1000 | 0.1.0-abc |" in text
+    assert "| pairs.csv | 1 | 10 | 1001 | 1000 | 0.1.0-abc |" in text
     assert "No results so far: run `implicature reproduce table-3`." in text
     first = readme_table(folders(tmp_path)).to_markdown().splitlines()[2]
-    assert first == "| numbers-4, ungrounded: total / hard | 99.00 / 98.00 | – / – | 98.9 / 98.1 | 99.80 / – |"
+    assert first == "| numbers-4, ungrounded: total / hard | 99.00 / 98.00 | – / – | – / – | 98.9 / 98.1 | 99.80 / – |"
 
 
 def test_no_results_are_one_sentence(tmp_path: Path):
@@ -137,8 +149,9 @@ def test_the_page_needs_no_other_file_and_lists_every_choice(tmp_path: Path):
     found = Reader(text)
     assert all(address.startswith(("#", "data:image/png;base64,", "https://")) for address in found.addresses)
     assert not re.search(r"@import|url\(|<script|<link", text)
-    # The three figures are drawn, and every entry of the menu leads somewhere.
-    assert sum(address.startswith("data:") for address in found.addresses) == 3
+    # Every figure that has results is drawn, and every entry of the menu leads somewhere.
+    drawn = [name for name in ABOUT if is_figure(name) and any(table.rows for table in folders(RESULTS).render(name))]
+    assert sum(address.startswith("data:") for address in found.addresses) == len(drawn)
     assert {address[1:] for address in found.addresses if address.startswith("#")} == set(found.ids)
     choices = set(re.findall(r"\bF-\d\d\b", fidelity_list()))
     assert len(choices) > 30

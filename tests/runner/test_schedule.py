@@ -92,7 +92,7 @@ def test_a_plan_counts_every_task_as_measured_or_like_its_setting():
 @pytest.mark.slow
 def test_a_plan_is_printed_and_runs_nothing(tmp_path: Path):
     setting = "deep-sets, grounded, numbers-4"
-    write_results(tmp_path / "pairs.csv", [{"setting": setting, "split": 0, "seed": 0, "seconds": 95}])
+    write_results(tmp_path / "pairs.csv", [{"setting": setting, "split": 10, "seed": 1000, "seconds": 95}])
     command = [Path(sys.executable).with_name("implicature"), "reproduce", "pairs", "--only", setting]
     command += ["--out", tmp_path, "--runs", tmp_path / "runs", "--plan", "6", "--json"]
     planned = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

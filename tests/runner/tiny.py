@@ -15,7 +15,7 @@ from implicature.training.config import Config
 SMALL = Config.of(
     grounded=False, train_games=2000, iterations=1000, phases=1, candidate_sets=16, width=4, layers=1, q_hidden=8
 )
-SETTINGS = {"small": SMALL, "impossible": SMALL.replace(candidate_sets=0)}
+SETTINGS = {"small": {}, "impossible": {"candidate_sets": 0}}
 KEY = pairs.KEY
 
 
@@ -26,7 +26,7 @@ def tasks() -> list[TaskSpec]:
 
 def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
     """What was learned, to the last bit."""
-    trained = pairs.train_or_load(SETTINGS[task["setting"]], task, runs)
+    trained = pairs.train_or_load(SMALL.replace(**SETTINGS[task["setting"]]), task, runs)
     weights = sha256()
     for name, array in sorted(load_file(trained.phase_file(1)).items()):
         weights.update(name.encode() + array.tobytes())

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from implicature.agents.rsa import Recursion, hard_recursion, no_clash, soft_recursion
-from implicature.evaluation.ceiling import success_by_depth
+from implicature.evaluation.ceiling import CHUNK, success_by_depth
 from implicature.evaluation.difficulty import hard_games, hardness
 from implicature.evaluation.teaching_dimension import levels
 from implicature.experiments.results import Result, TaskSpec, command, percent, version
@@ -21,7 +21,8 @@ SEED = 0
 DEPTHS = (0, 1, 2, 3, 6, 10)
 Lexicon = Bool[Array, "candidates messages"]
 
-RECURSIONS: dict[str, Callable[[Lexicon], Recursion]] = {
+Play = Callable[[Lexicon], Recursion]
+RECURSIONS: dict[str, Play] = {
     "share β=10": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 10.0, "share"),
     "share β=20": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 20.0, "share"),
     "share β=100": lambda lexicon: soft_recursion(lexicon, DEPTHS[-1], 100.0, "share"),
@@ -54,8 +55,12 @@ def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
 
     results = []
     for player, recursion in RECURSIONS.items():
-        by_depth = jax.vmap(lambda lexicon, target, play=recursion: success_by_depth(play(lexicon), lexicon, target))
-        success = np.asarray(jax.jit(by_depth)(lexicon, test.target))
+
+        def by_depth(game: tuple[Array, Array], play: Play = recursion) -> Array:
+            return success_by_depth(play(game[0]), *game)
+
+        batched = jax.jit(lambda games, one=by_depth: jax.lax.map(one, games, batch_size=CHUNK))
+        success = np.asarray(batched((lexicon, test.target)))
         results += [result(player, depth, success[:, depth]) for depth in DEPTHS]
     at_target = np.arange(games), np.asarray(test.target)
     matched = np.asarray(jax.jit(jax.vmap(no_clash))(lexicon))[at_target] >= 0

@@ -6,19 +6,21 @@ from pathlib import Path
 from implicature.agents.contracts import Pair
 from implicature.evaluation.held_out import held_out_games, play_pair
 from implicature.evaluation.rollouts import summarize
-from implicature.experiments.pairs import AGENTS, FIGURES, RUNS, SETTINGS, SPLITS, provenance, train_or_load
+from implicature.experiments.pairs import FIGURES, RUNS, SETTINGS, SPLITS
 from implicature.experiments.paper_tables import NAMES, OURS
 from implicature.experiments.results import Result, TaskSpec, mean_and_std, percent
+from implicature.experiments.runs import provenance, train_or_load
 from implicature.experiments.table import Number, Row, Table
 from implicature.games.registry import GAMES
 
+AGENTS = ("exchange", "deep-sets", "la-2017", "la-2018")
 STARTS = ("grounded", "ungrounded")
 KEY = ("setting", "split")
 
 
 def tasks() -> list[TaskSpec]:
     settings = [f"{agent}, {start}, {game}" for game in GAMES for start in STARTS for agent in AGENTS]
-    return [{"setting": setting, "split": split} for split in range(SPLITS) for setting in settings]
+    return [{"setting": setting, "split": split} for split in SPLITS for setting in settings]
 
 
 def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:

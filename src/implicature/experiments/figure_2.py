@@ -8,8 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from implicature.experiments.example_games import FirstRound, beliefs_by_phase, draw_rounds, pick_game
-from implicature.experiments.pairs import KEY, SETTINGS, provenance, train_or_load
+from implicature.experiments.pairs import KEY, SETTINGS, SPLITS
 from implicature.experiments.results import Result, TaskSpec
+from implicature.experiments.runs import provenance, train_or_load
 from implicature.experiments.table import Number, Row, Table
 from implicature.games.registry import load_game
 
@@ -20,7 +21,7 @@ EXAMPLES = {"exchange, grounded, numbers-4": (1, 2), "exchange, grounded, object
 
 
 def tasks() -> list[TaskSpec]:
-    return [{"setting": setting, "split": 0, "seed": 0} for setting in EXAMPLES]
+    return [{"setting": setting, "split": SPLITS[0], "seed": 100 * SPLITS[0]} for setting in EXAMPLES]
 
 
 def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
@@ -74,7 +75,7 @@ def render(results: list[Result]) -> list[Table]:
             target, played = int(one["target"]), parse_round(one)
             labels = [space.label(int(i)) for i in parse_array(one["candidates"], int)]
             belief = Number(100 * played.belief[target], 0)
-            word = space.attributes[played.message]
+            word = space.words[played.message]
             rows.append(Row(" ".join(labels), [labels[target], played.phase, word, belief]))
     return [Table("candidates", ["target", "phase", "message", "student's belief in the target, %"], rows)]
 

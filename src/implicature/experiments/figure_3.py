@@ -1,15 +1,17 @@
-"""Figure 3: accuracy by the target's level after each phase, with 4 and with 7 candidates. Each phase should add
-levels, as each step of the exact recursion does."""
+"""Figure 3: accuracy by the target's level after each phase, number sets and objects, with 4 and with 7 candidates.
+Each phase should add levels, as each step of the exact recursion does."""
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.stats import binomtest
 
-from implicature.experiments.pairs import KEY, LEVELS, NUMBERS, SETTINGS, repeat, run, select_phase
+from implicature.experiments.pairs import KEY, LEVELS, SETTINGS, repeat, run, select_phase
 from implicature.experiments.paper_tables import NAMES, OURS
 from implicature.experiments.results import Result, TaskSpec, mean_and_std
-from implicature.experiments.table import MeanStd, Row, Table
+from implicature.experiments.table import MISSING, Cell, MeanStd, Number, Row, Table
+from implicature.games.registry import GAMES
 
 __all__ = ["KEY", "draw", "render", "run", "tasks"]
 
@@ -21,7 +23,7 @@ def setting_of(agent: str, game: str) -> str:
 
 
 def tasks() -> list[TaskSpec]:
-    return repeat([setting_of(agent, game) for game in NUMBERS for agent in OURS])
+    return repeat([setting_of(agent, game) for game in GAMES for agent in OURS])
 
 
 MAX_PHASES = max(SETTINGS[task["setting"]].optimiser.phases for task in tasks())
@@ -38,22 +40,33 @@ def common_levels(results: list[Result]) -> list[str]:
 
 
 def render(results: list[Result]) -> list[Table]:
-    """Mean ± std over runs, by phase and level."""
+    """Accuracy over all games of the runs, by phase and level, with its 95 % interval and the number of games."""
     rows = []
-    for game in NUMBERS:
+    for game in GAMES:
         for agent in OURS:
             for phase, own in enumerate(by_phase(results, setting_of(agent, game))):
                 if own:
-                    figures = [mean_and_std(own, f"level_{level}", 1) for level in LEVELS]
+                    figures = [pooled_accuracy(own, level) for level in LEVELS]
                     rows.append(Row(setting_of(agent, game), [phase, len(own), *figures]))
     return [Table("setting", ["phase", "runs", *(f"level {level}" for level in LEVELS)], rows)]
 
 
+def pooled_accuracy(results: list[Result], level: str) -> Cell:
+    """Of all games of a level in these runs, with Wilson's interval: targets of high levels are few."""
+    have = [one for one in results if one[f"level_{level}"] != ""]
+    counts = [int(one[f"games_of_level_{level}"]) for one in have]
+    if not (games := sum(counts)):
+        return MISSING
+    right = sum(count * float(one[f"level_{level}"]) / 100 for count, one in zip(counts, have, strict=True))
+    low, high = binomtest(round(right), games).proportion_ci(method="wilson")
+    return Number(100 * right / games, 1, note=f"({100 * low:.1f} to {100 * high:.1f}, n = {games:,})")
+
+
 def draw(results: list[Result]) -> Figure:
     """A panel for each game and network, a line for each phase."""
-    figure = Figure(figsize=(9, 6.8), layout="constrained")
+    figure = Figure(figsize=(9, 3.4 * len(GAMES)), layout="constrained")
     legend = {}
-    for axes, game in zip(figure.subplots(2, 2, sharey=True, squeeze=False), NUMBERS, strict=True):
+    for axes, game in zip(figure.subplots(len(GAMES), 2, sharey=True, squeeze=False), GAMES, strict=True):
         for axis, agent in zip(axes, OURS, strict=True):
             draw_panel(axis, by_phase(results, setting_of(agent, game)))
             axis.set_title(f"{game}, {NAMES[agent]}", fontsize=10)

@@ -10,8 +10,9 @@ from implicature.evaluation.held_out import held_out_games, play_pair
 from implicature.evaluation.rollouts import summarize, summarize_by_rtd, summarize_part
 from implicature.experiments.pairs import KEY as RUN_KEY
 from implicature.experiments.pairs import SETTINGS as PAIRS
-from implicature.experiments.pairs import provenance, repeat, train_or_load
+from implicature.experiments.pairs import repeat
 from implicature.experiments.results import Result, TaskSpec, mean, mean_and_std, percent
+from implicature.experiments.runs import provenance, train_or_load
 from implicature.experiments.table import Number, Row, Table
 
 COST, ROUNDS, PHASE = 0.1, 4, 3

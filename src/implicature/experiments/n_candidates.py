@@ -4,9 +4,10 @@ from pathlib import Path
 
 from implicature.evaluation.held_out import held_out_games, play_pair
 from implicature.evaluation.rollouts import summarize
-from implicature.experiments.pairs import FIGURES, SETTINGS, exact_accuracy, provenance, repeat, train_or_load
+from implicature.experiments.pairs import FIGURES, SETTINGS, exact_accuracy, repeat
 from implicature.experiments.pairs import KEY as RUN_KEY
 from implicature.experiments.results import Result, TaskSpec, mean, mean_and_std, percent
+from implicature.experiments.runs import provenance, train_or_load
 from implicature.experiments.table import Number, Row, Table
 
 SETTING = "exchange, grounded, numbers-4"

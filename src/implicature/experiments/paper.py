@@ -19,9 +19,15 @@ def paper_results() -> dict[str, Any]:
 
 def paper_figures(config: Config) -> dict[str, float]:
     """The paper's figures for a game, as fractions: table 1 for a random start, table 2 for a grounded one. Empty for a
-    game that it does not report."""
-    game, method = config.game, METHODS[config.method.method]
-    if game.space is not None or game.rounds != 1 or game.candidates not in (None, GAMES[game.game][1]):
+    game or a method that it does not report."""
+    game, method = config.game, METHODS.get(config.method.method)
+    if (
+        method is None
+        or game.space is not None
+        or game.rounds != 1
+        or game.game not in GAMES
+        or game.candidates not in (None, GAMES[game.game][1])
+    ):
         return {}
     grounded = config.grounding.grounded
     table = paper_results()["table-2" if grounded else "table-1"]

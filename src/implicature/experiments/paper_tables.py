@@ -19,6 +19,8 @@ OURS = ("exchange", "deep-sets")
 NAMES = {
     "exchange": "ours, exchange network",
     "deep-sets": "ours, deep-sets network",
+    "as-written": "the paper as written",
+    "reinforce": "ours, sampled REINFORCE, α = 0",
     "la-2017": "Lazaridou et al. 2017",
     "la-2018": "Lazaridou et al. 2018",
 }
@@ -36,7 +38,7 @@ EXACT = {
 def paper_mean(table: str, part: str, agent: str, game: str) -> float | None:
     """The paper's mean in percent, if it reports one."""
     reported = paper_results()[table]
-    values = reported.get(part, {}).get(METHODS["pragmatic" if agent in OURS else agent])
+    values = reported.get(part, {}).get(METHODS.get(agent, METHODS["pragmatic"]))
     if isinstance(values, dict):
         return values[game][0] if game in values else None
     return values[reported["columns"].index(game)][0] if values and game in reported["columns"] else None
@@ -114,7 +116,7 @@ def count_runs(cells: Collection[list[Result]]) -> Cell:
     """How many runs the cells of a row have, of how many that are planned."""
     counts = sorted({len(results) for results in cells})
     is_smoke = any(result.get(MARK) for results in cells for result in results)
-    planned = "" if is_smoke or counts == [SPLITS * RUNS] else f"of {SPLITS * RUNS}"
+    planned = "" if is_smoke or counts == [len(SPLITS) * RUNS] else f"of {len(SPLITS) * RUNS}"
     return Number(float(counts[0]), 0, note=planned if len(counts) == 1 else f"to {counts[-1]} {planned}")
 
 

@@ -19,7 +19,9 @@ EXPERIMENTS: dict[str, str] = {
     name: f"implicature.experiments.{name.replace('-', '_')}"
     for name in (
         "table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "pairs", "ceilings", "cross-play",
-        "n-candidates", "multi-round", "robustness", "ablations", "time-to-accuracy",
+        "n-candidates", "multi-round", "ladder", "feedback", "teaching", "robustness", "ablations", "baseline-search",
+        "time-to-accuracy", "people", "own-words", "concepts", "novices",
+        "appointment", "strangers", "populations", "vocabulary",
     )
 }  # fmt: skip
 """The module of each."""
@@ -27,15 +29,15 @@ SHARED_RESULTS: dict[str, str] = dict.fromkeys(("table-1", "table-2", "table-3",
 """The experiment whose results a table or figure shows, where it has none of its own."""
 REFERENCES: dict[str, tuple[str, ...]] = {"table-1": ("ceilings",)}
 """Other experiments whose results a table also shows."""
-ALL = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play", "multi-round", "n-candidates")
+ALL = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play", "n-candidates")
 """What `all` runs, in this order: later ones play with the pairs that `pairs` trained."""
 SMOKE = ("ceilings", "pairs", "figure-2", "figure-4", "cross-play")
 """What `all --smoke` runs."""
 SHOWN = (
-    "table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "cross-play", "multi-round", "n-candidates"
+    "table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "cross-play", "n-candidates"
 )  # fmt: skip
 """What `all` shows."""
-TRAINING = ("pairs", "multi-round")
+TRAINING = ("pairs",)
 """Those of ALL that train pairs; the others play with them."""
 
 Rendered = TypeVar("Rendered")
@@ -72,7 +74,9 @@ def experiment_tasks(name: str, is_smoke: bool) -> list[TaskSpec]:
 
 
 def is_figure(name: str) -> bool:
-    return name.startswith("figure")
+    return name.startswith("figure") or name in (
+        "ladder", "feedback", "teaching", "concepts", "novices", "appointment", "strangers"
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

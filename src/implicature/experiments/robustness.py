@@ -10,10 +10,11 @@ from pathlib import Path
 
 from implicature.evaluation.held_out import held_out_games, play_pair
 from implicature.evaluation.rollouts import summarize
-from implicature.experiments.pairs import FIGURES, OBJECTS, provenance, repeat, train_or_load
+from implicature.experiments.pairs import FIGURES, OBJECTS, repeat
 from implicature.experiments.pairs import KEY as RUN_KEY
 from implicature.experiments.pairs import SETTINGS as PAIRS
 from implicature.experiments.results import Result, TaskSpec, mean_and_std, percent
+from implicature.experiments.runs import provenance, train_or_load
 from implicature.experiments.table import Row, Table
 from implicature.games.registry import load_images
 from implicature.spaces.rendering.dataset import jittered_objects

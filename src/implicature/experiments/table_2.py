@@ -9,7 +9,7 @@ __all__ = ["KEY", "render", "run", "tasks"]
 
 TABLE = PaperTable(
     "table-2",
-    ("la-2018", "la-2017", *reversed(OURS)),
+    ("la-2018", "la-2017", "as-written", "reinforce", *reversed(OURS)),
     tuple(GAMES),
     (
         Part("equivalent games", "equivalent_accuracy", "grounded", "equivalent-games"),

@@ -8,7 +8,7 @@ __all__ = ["KEY", "render", "run", "tasks"]
 
 TABLE = PaperTable(
     "table-3",
-    ("la-2017", *reversed(OURS)),
+    ("la-2017", "reinforce", *reversed(OURS)),
     OBJECTS,
     (
         Part("valid messages", "valid", "novel targets", "valid"),

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from implicature.experiments import recovery
 from implicature.experiments.registry import Folders
+from implicature.experiments.results import Result, read_results
 from implicature.files import read_text, write_atomic
 from implicature.report.content import fidelity_section, no_results, readme_table, result_sections
 from implicature.report.page import html_page
@@ -29,6 +31,19 @@ def write_readme(path: Path, folders: Folders) -> None:
     """A small table between <!-- summary --> and <!-- /summary -->."""
     text = readme_table(folders).to_markdown() if folders.read("pairs") else no_results(folders)
     replace_between_marks(path, "summary", text)
+
+
+def write_people(path: Path, folders: Folders) -> None:
+    """Players against people between <!-- people --> and <!-- /people -->, simulated participants between the marks
+    recovery."""
+    tables = {"people": folders.render("people"), "recovery": recovery.render(recovery_results(folders))}
+    for mark, found in tables.items():
+        text = "\n\n".join(table.to_markdown() for table in found if table.rows)
+        replace_between_marks(path, mark, text or no_results(folders))
+
+
+def recovery_results(folders: Folders) -> list[Result]:
+    return read_results(folders.results / "recovery.csv", recovery.KEY)
 
 
 def replace_between_marks(path: Path, mark: str, text: str) -> None:

@@ -59,7 +59,7 @@ def compared_cells(folders: Folders) -> list[ComparedCell]:
 def summary(folders: Folders) -> Section:
     left, cells = tasks_left(folders), compared_cells(folders)
     n_runs, missing = left["pairs"]
-    seconds = sum(task_seconds(folders.read("pairs"), KEY).values())
+    seconds = sum(task_seconds(folders.read("pairs"), KEY).values(), 0.0)
     counts = []
     for kind, whose in (("ours", "of ours"), ("baseline", "of the baselines'")):
         own = [cell.comparison.at_least for cell in cells if cell.row.kind == kind]
@@ -120,7 +120,7 @@ def cost(pairs: Sequence[Result]) -> Table:
         for name, each in by_setting.items()
     ]
     total = [seconds for each in by_setting.values() for seconds in each]
-    rows.append(Row("all", [len(total), "", format_duration(sum(total))]))
+    rows.append(Row("all", [len(total), "", format_duration(sum(total, 0.0))]))
     return Table("setting", ["runs", "per run", "total"], rows)
 
 

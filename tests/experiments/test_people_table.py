@@ -1,0 +1,55 @@
+"""Players against people as an experiment: rows become a table for each data set, the best on held-out people first."""
+
+from pathlib import Path
+
+import pytest
+
+from implicature.evaluation.human.published import load_published
+from implicature.experiments import people, recovery
+from implicature.spaces.io import read_space
+
+
+def test_a_task_gives_a_row_for_each_data_set_and_tables_are_ordered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small = {"qing-franke-2015": people.PUBLISHED["qing-franke-2015"]}
+    monkeypatch.setattr(people, "PUBLISHED", small)
+    rows = [
+        row
+        for name in ("literal", "exact:depth=1,utility=belief", people.MIXTURES[0])
+        for row in people.run({"setting": name, "split": 0, "seed": 0}, 1, tmp_path)
+    ]
+    # One decision a person: no mixture.
+    assert [row["model"] for row in rows] == ["literal", "exact:depth=1,utility=belief"]
+    (table,) = people.render([{name: str(value) for name, value in row.items()} for row in rows])
+    assert table.title == "qing-franke-2015-listeners: 180 people, 180 decisions, 3 cells"
+    assert [row.label for row in table.rows] == ["exact:depth=1,utility=belief", "literal", "saturated", "chance"]
+    assert str(table.rows[1].cells[3]) == "-0.693"  # log 1/2
+    assert str(table.rows[3].cells[2]) == "-1.099"  # log 1/3
+
+
+def test_every_task_has_a_key_and_learned_pairs_have_three_seeds():
+    tasks = people.tasks()
+    assert len({tuple(task[name] for name in people.KEY) for task in tasks}) == len(tasks)
+    assert sum(task["setting"] in people.LEARNED for task in tasks) == 3 * len(people.LEARNED)
+
+
+def test_the_space_for_training_has_twins_and_enough_words_for_every_item():
+    space = read_space(people.SPACE)
+    assert (space.instances, len(space.attributes)) == (82, 6)
+    assert (space.table[0::2] == space.table[1::2]).all()
+    words = [len(item.words) for name in people.PUBLISHED for part in load_published(name).parts for item in part.items]
+    assert max(words) <= 6
+
+
+def test_recovery_is_shown_in_percent():
+    row = {
+        "game": "numbers-7",
+        "role": "student",
+        "kind": "literal",
+        "trials": "60",
+        "recovered": "0.96",
+        "inside": "1.0",
+    }
+    row |= {f"called {kind}": "0.5" for kind in recovery.KINDS}
+    (table,) = recovery.render([row])
+    assert table.rows[0].label == "numbers-7, student, 60 decisions: literal"
+    assert list(table.rows[0].cells[:3]) == ["96 %", "100 %", "50 %"]
