@@ -13,6 +13,7 @@ from implicature.training.config import Config
 from implicature.training.run import start_run
 from implicature.web.app import create_app
 from implicature.web.players import PRETRAINED, load_agents_and_games
+from implicature.web.site import site_files
 
 SETTINGS = {"game": "three-objects", "seed": 8, "pragmatic_only": True, "variant": 1}
 PRETRAINED_SETTINGS = {"game": "numbers-4", "agent": "pretrained", "seed": 3, "pragmatic_only": True}
@@ -36,7 +37,7 @@ def test_everything_on_the_page_comes_from_the_package_and_nothing_is_inline(pag
     assert "http" not in home.text.replace("http-equiv", "")
     assert " style=" not in home.text
     assert " onclick=" not in home.text
-    for name in ("main.js", "board.js", "style.css", "icon.svg", "draw.js", "beliefs.js", "state.js", "dom.js"):
+    for name in site_files(server=True):
         assert page.get(f"/{name}").status_code == 200
     policy = home.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self';")
@@ -56,7 +57,10 @@ def test_the_student_does_not_learn_the_target_before_answering(page: TestClient
     end = post(page, "student", {"settings": SETTINGS, "answer": labels.index("blue sphere")})
     assert (end["over"], end["return"], end["target"]) == (True, 1.0, labels.index("blue sphere"))
     assert (end["literal_return"], end["exact_return"]) == (0.5, 1.0)  # a coin toss, and none
-    assert "For the blue cone she would have said “cone”" in end["rounds"][0]["explanation"]
+    # What he expects of a teacher of depth 1 for the blue cone: “cone” e^10 against “blue” e^5.
+    words = ["blue", "sphere", "red", "cone"]
+    cone = dict(zip(words, end["rounds"][0]["likelihood"][labels.index("blue cone")], strict=True))
+    assert cone == pytest.approx({"blue": 0.0067, "sphere": 0, "red": 0, "cone": 0.9933}, abs=1e-3)
 
 
 def test_the_inference_appears_between_depth_0_and_depth_1(page: TestClient):
@@ -205,8 +209,8 @@ def test_a_run_is_the_first_agent_and_brings_its_own_space_along(tmp_path: Path)
     for _ in start_run(tmp_path / "run", config).train():
         pass
     with TestClient(create_app(tmp_path / "run"), base_url="http://127.0.0.1") as page:
-        game = post(page, "watch", {"game": "custom", "agent": "run", "variant": 0})
-        assert "Their words have no meaning but use" in game["rounds"][0]["explanation"]
+        assert post(page, "watch", {"game": "custom", "agent": "run", "variant": 0})["over"] is True
+        assert page.get("/api/about").json()["agents"][0]["grounded"] is False
         assert post(page, "watch", {"game": "custom", "agent": "exact", "variant": 3})["over"] is True
 
 
@@ -240,7 +244,7 @@ def test_any_two_players_can_be_played_with(tmp_path: Path, monkeypatch: pytest.
         expected = ["sphere", "red", "cone"][state["target"]]
         assert words[round_["message"]] == expected
         assert [value is not None for value in round_["values"]].count(True) == 1
-        assert f"“{expected}” is true of the" in round_["explanation"]
+        assert round_["likelihood"] is None  # he does not say what he expects of her
     app = create_app(players=("custom_on_the_page:broken", "exact"))
     with TestClient(app, base_url="http://127.0.0.1") as page:
         wrong = page.post("/api/watch", json={"game": "three-objects", "agent": "matchup"})
@@ -254,3 +258,29 @@ def test_a_run_plays_with_another_player_in_its_own_games():
     assert agents["matchup"].games == ("numbers-4",)
     with pytest.raises(ValueError, match="nowhere is not a run"):
         load_agents_and_games(None, ("exact", "nowhere"))
+
+
+def test_the_page_is_exported_as_files_and_what_needs_a_server_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    folder = tmp_path / "site"
+    monkeypatch.setitem(sys.modules, "uvicorn", None)  # the page needs no server, and so not the extra that has one
+    run_play(monkeypatch, "--export", str(folder), "--address", "https://example.org/pragmatics")
+    assert "index.html" in capsys.readouterr().out
+    index = (folder / "index.html").read_text(encoding="utf-8")
+    assert '<meta property="og:image" content="https://example.org/pragmatics/card.png">' in index
+    assert '<meta property="og:url" content="https://example.org/pragmatics/">' in index
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert files == site_files(server=False, address="https://example.org/pragmatics/")
+    (tmp_path / "file").write_text("")
+    for arguments, message in [
+        (["--export", str(tmp_path / "file")], "is not a folder"),
+        (["--export", str(folder), "--address", "example.org"], "begin it with https://"),
+        (["--export", str(folder), "--record", "s.sqlite"], "--record needs the server"),
+        ([str(PRETRAINED), "--export", str(folder)], "A run needs the server"),
+        (["--address", "https://example.org"], "say where with --export"),
+    ]:
+        with pytest.raises(SystemExit) as end:
+            run_play(monkeypatch, *arguments)
+        assert end.value.code == 2
+        assert message in capsys.readouterr().err

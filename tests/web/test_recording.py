@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from implicature.cli.main import main
-from implicature.web.analysis import fit_participants
+from implicature.web.analysis import fit_participants, starts_with_share
+from implicature.web.codebook import codebook_rows
 from implicature.web.decisions import Decision
 from implicature.web.storage import Study, read_decisions
 
@@ -112,23 +113,59 @@ def test_a_study_is_exported_as_tidy_tables_with_fits(
     # Six times right where a literal student tosses a coin: (1/2)^6 is less likely than any depth from 1 on.
     student = printed["participants"][0]
     assert (student["depth"], student["accuracy"], student["decisions"]) == (1, 1.0, 6)
+    # No depth from 1 on is ruled out by that, so the interval is open.
+    assert (student["depth_low"], student["depth_high"], student["better_than_chance"]) == (1, None, True)
     rows = {file.stem: file.read_text().splitlines() for file in out.iterdir()}
     assert {name: len(lines) - 1 for name, lines in rows.items()} == {
         "decisions": 12,
         "beliefs": 12 * 3,
         "values": 12 * 4,
         "participants": 3,
+        "codebook": len(codebook_rows()),
     }
+    columns = {(row.split(",")[0], row.split(",")[1]) for row in rows["codebook"][1:]}
+    tables = {name: lines[0].split(",") for name, lines in rows.items() if name != "codebook"}
+    assert columns == {(name, column) for name, header in tables.items() for column in header}
     assert rows["decisions"][0] == (
         "decision,time,participant,session,role,game,seed,target,max_rounds,agent,version,variant,round,answer,correct,"
-        "reaction_time_ms,message,messages,candidates"
+        "reaction_time_ms,trial,block,condition,thoughts_open,literal_score,exact_score,focus_lost,viewport,skips,"
+        "message,messages,candidates"
     )
     assert rows["beliefs"][0] == "decision,candidate,attributes,is_target,belief_before,belief_after,teacher_estimate"
     assert rows["values"][0] == "decision,message,value,sent"
     assert "P07,one,student,three-objects," in rows["decisions"][1]
     assert ",1234," in rows["decisions"][1]
     run_study(monkeypatch, str(study_file))
-    assert "P07" in capsys.readouterr().out
+    printed_table = capsys.readouterr().out
+    assert "P07" in printed_table
+    assert "≥ 1" in printed_table
+
+
+def test_the_fit_starts_as_the_game_of_the_page_does():
+    """some-all is played with "indicator"; it was fitted with "share"."""
+    assert [starts_with_share(game) for game in ("some-all", "three-objects", "numbers-7", "a run's")] == [
+        False, True, True, True
+    ]  # fmt: skip
+
+
+def test_random_clicks_are_called_random(study_file: Path):
+    """30 games of three objects, answered 0, 1, 2, 0, 1, 2 …"""
+    (first, *_) = decisions_in(study_file)
+    clicks = [replace(first, seed=i, answer=i % 3, correct=i % 3 == first.target) for i in range(30)]
+    (row,) = fit_participants(clicks, quiet=True)
+    assert (row["model"], row["better_than_chance"], row["depth"]) == ("random", False, None)
+
+
+def test_power_is_simulated_without_a_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    run_study(monkeypatch, "--power", "--game", "three-objects", "--trials", "20", "--people", "5", "--json")
+    rows = json.loads(capsys.readouterr().out)["recovery"]
+    assert [row["kind"] for row in rows] == ["random", "literal", "depth 1", "depth 2"]
+    assert all(sum(value for name, value in row.items() if name.startswith("called")) == 1 for row in rows)
+    for arguments in (["--power", "--game", "chess"], ["--power", "--people", "0"], ["--power", "--beta", "0"], []):
+        with pytest.raises(SystemExit) as end:
+            run_study(monkeypatch, *arguments)
+        assert end.value.code == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_waiting_is_recorded_but_not_fitted(study_file: Path):

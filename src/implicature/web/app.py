@@ -1,6 +1,7 @@
 """The page and its API. The server keeps nothing about a game but recorded decisions."""
 
 import sqlite3
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +14,16 @@ from starlette.staticfiles import StaticFiles
 
 from implicature import __version__
 from implicature.web import schemas
-from implicature.web.dealing import MAX_ROUNDS
+from implicature.web.dealing import MAX_ROUNDS, PlayableGame, playable_games
 from implicature.web.images import encode_png
 from implicature.web.security import LOOPBACK_HOSTS, SecurityMiddleware
 from implicature.web.sessions import GameSessions
+from implicature.web.site import STATIC, data_files
 from implicature.web.storage import Study
+from implicature.web.study.plan import Plan
+from implicature.web.study.routes import add_study_routes
+from implicature.web.study.session import PlannedStudy
 
-STATIC = Path(__file__).with_name("static")
 CONSENT = (
     "This game is part of a study. If you agree, your participant code, your choices, how long you take and what the "
     "agents compute meanwhile are kept on the researcher's computer. You may stop at any time."
@@ -47,18 +51,39 @@ def create_app(
     study: Study | None = None,
     consent: str = CONSENT,
     allowed_hosts: frozenset[str] | None = LOOPBACK_HOSTS,
+    plan: Plan | None = None,
 ) -> FastAPI:
-    """The page with the agents of a run and of two named players, beside those that are always there."""
+    """The page with the agents of a run and of two named players, beside those that are always there; or, with a plan,
+    a study and nothing else."""
     app = FastAPI(
         title="implicature play", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/openapi.json", responses=ERRORS,
     )  # fmt: skip
     app.add_middleware(SecurityMiddleware, allowed_hosts=allowed_hosts)
-    app.state.sessions = GameSessions(run, players, study)
     add_error_handlers(app)
-    add_routes(app, app.state.sessions, None if study is None else consent)
+    if plan is not None and study is not None:
+        app.state.sessions = PlannedStudy(plan, study)
+        add_study_routes(app, app.state.sessions)
+        add_image_route(app, playable_games())
+    else:
+        app.state.sessions = GameSessions(run, players, study)
+        add_routes(app, app.state.sessions, None if study is None else consent)
+        add_image_route(app, app.state.sessions.games)
+    add_data(app)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
     return app
+
+
+def add_data(app: FastAPI) -> None:
+    """The files of the page that are generated."""
+    files = data_files(server=True)
+
+    @app.get("/data/{name:path}", include_in_schema=False)
+    def data(name: Annotated[str, PathParameter(max_length=64)]) -> Response:
+        path = f"data/{name}"
+        if path not in files:
+            raise HTTPException(404, "There is no such file")
+        return Response(files[path], media_type=guess_type(path)[0] or "application/octet-stream")
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -131,13 +156,15 @@ def add_routes(app: FastAPI, sessions: GameSessions, consent: str | None) -> Non
         """Candidates that a person has typed, as instances."""
         return sessions.parse_candidates(request)
 
+
+def add_image_route(app: FastAPI, games: dict[str, PlayableGame]) -> None:
     @app.get("/api/image/{game}/{instance}.png", response_class=Response, responses=IMAGE_RESPONSE)
     def image(
         game: Annotated[str, PathParameter(max_length=64)],
         instance: Annotated[int, PathParameter(ge=0, le=1_000_000)],
     ) -> Response:
         """An image of an instance, where it has one."""
-        space = sessions.games[game].space if game in sessions.games else None
+        space = games[game].space if game in games else None
         if space is None or space.images is None or instance >= space.instances:
             raise HTTPException(404, "There is no such image")
         return Response(encode_png(space, instance), media_type="image/png", headers={"cache-control": "max-age=86400"})

@@ -8,6 +8,8 @@ from typing import Any
 
 from implicature.files import printable
 
+PRACTICE = "practice"
+"""The block of practice trials, which are recorded but not fitted."""
 MAX_CANDIDATES, MAX_WORDS, MAX_MESSAGES, MAX_LETTERS = 100, 4096, 100, 200
 """Of a recorded game: more than the page ever shows."""
 
@@ -49,6 +51,24 @@ class Decision:
     """and her values of all words; None for those that she may not say."""
     decision_id: str | None = None
     """A UUID that the page made for this decision; None from clients that make none, and in format 1."""
+    trial: int | None = None
+    """Its number among the participant's games in this session, from 1. It and what follows is None up to format 2."""
+    block: str | None = None
+    """Of a study's plan; None outside of one."""
+    condition: str | None = None
+    """Of the plan, or as the link has it."""
+    thoughts_open: bool | None = None
+    """Whether the page showed a belief of the other player before the decision."""
+    literal_score: float | None = None
+    """The score that a literal player can expect here,"""
+    exact_score: float | None = None
+    """and an exact one."""
+    focus_lost: int | None = None
+    """How often the page lost focus in this game."""
+    viewport: str | None = None
+    """Width × height of the window, in CSS pixels."""
+    skips: int | None = None
+    """Games that were left without an answer since the last decision."""
 
 
 COLUMNS = {field.name: field.name for field in fields(Decision)} | {
@@ -62,7 +82,14 @@ GAME_FIELDS = (
     "variant",
 )  # fmt: skip
 """Decisions that agree in these are of one game; with the same round, they are the same decision."""
-INTEGERS = {"seed", "target", "max_rounds", "round", "answer", "correct", "reaction_time_ms"}
+INTEGERS = {
+    "seed", "target", "max_rounds", "round", "answer", "correct", "reaction_time_ms", "trial", "thoughts_open",
+    "focus_lost", "skips",
+}  # fmt: skip
+BOOLEANS, REALS = ("correct", "thoughts_open"), {"literal_score", "exact_score"}
+SINCE_FORMAT_3 = (
+    "trial", "block", "condition", "thoughts_open", "literal_score", "exact_score", "focus_lost", "viewport", "skips",
+)  # fmt: skip
 JSON_FIELDS = {"candidates", "words", "messages", "belief_before", "belief_after", "teacher_estimate", "values"}
 
 
@@ -80,7 +107,8 @@ def parse_row(row: Sequence[Any]) -> Decision:
     values = {
         name: json.loads(value) if name in JSON_FIELDS else value for name, value in zip(COLUMNS, row, strict=True)
     }
-    decision = Decision(**{**values, "correct": None if values["correct"] is None else bool(values["correct"])})
+    truth = {name: None if values[name] is None else bool(values[name]) for name in BOOLEANS}
+    decision = Decision(**{**values, **truth})
     if not is_consistent(decision):
         raise ValueError("This is not a decision.")
     return decision
@@ -90,11 +118,13 @@ def is_consistent(decision: Decision) -> bool:
     """Whether types, sizes and indices fit each other, so that the decision can be replayed."""
     one = decision
     texts = [one.time, one.participant, one.session, one.role, one.game, one.agent, one.version, one.variant]
-    texts += [] if one.decision_id is None else [one.decision_id]
-    integers = (one.seed, one.target, one.max_rounds, one.round, one.reaction_time_ms)
+    texts += [text for text in (one.decision_id, one.block, one.condition, one.viewport) if text is not None]
+    integers = [one.seed, one.target, one.max_rounds, one.round, one.reaction_time_ms]
+    integers += [number for number in (one.trial, one.focus_lost, one.skips) if number is not None]
     beliefs = (one.belief_before, one.belief_after, one.teacher_estimate)
     lists = (one.candidates, *one.candidates, one.words, one.messages, *beliefs, one.values)
-    numbers = [*(p for belief in beliefs for p in belief), *(value for value in one.values if value is not None)]
+    some = [*one.values, one.literal_score, one.exact_score]
+    numbers = [*(p for belief in beliefs for p in belief), *(value for value in some if value is not None)]
     n_candidates, n_words = len(one.candidates), len(one.words)
     return (
         all(type(text) is str and printable(text) and len(text) <= MAX_LETTERS for text in texts)

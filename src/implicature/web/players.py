@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from implicature import __version__
-from implicature.agents.belief import Belief, posterior
+from implicature.agents.belief import Belief
 from implicature.agents.contracts import Pair
 from implicature.agents.exact import ExactModel, ExactStudent, ExactTeacher
 from implicature.agents.student import LearnedStudent
@@ -27,43 +27,37 @@ from implicature.games.rules import Rules
 from implicature.nn.likelihood import Table
 from implicature.spaces import Space
 from implicature.training.run import Run, read_config
-from implicature.training.task import make_task, task_space
+from implicature.training.space_file import run_space
+from implicature.training.task import make_task
 from implicature.web.dealing import DealtGame, PlayableGame, padded_lexicon, playable_games
 
 PRETRAINED = Path(__file__).parents[1] / "training" / "pretrained" / "numbers-4"
 MAX_DEPTH = 6
 DEFAULT_DEPTH = 3
-NEAR_TIE = 0.75
-"""A network's messages from this fraction of the largest probability on count as equally likely."""
 
 Features = Float[np.ndarray, "instances features"]
 
 
 class AbstractStudentTables(eqx.Module):
-    """What a student assumes about the teacher, where that can be read off him: the explanations are made of it."""
+    """What a student assumes about the teacher, where that can be read off him: the page's reasons are made of it."""
 
     @abstractmethod
-    def tables(self, context: Context, belief: Belief) -> tuple[Table, Table]:
-        """P(message | candidate) of the teacher he assumes, and his belief after each message."""
+    def likelihood(self, context: Context, belief: Belief) -> Table:
+        """P(message | candidate) of the teacher he assumes."""
 
 
 class ExactTables(AbstractStudentTables):
     model: ExactModel
 
-    def tables(self, context: Context, belief: Belief) -> tuple[Table, Table]:
-        return self.model.tables(context.lexicon, belief)
+    def likelihood(self, context: Context, belief: Belief) -> Table:
+        return self.model.tables(context.lexicon, belief)[0]
 
 
 class LearnedTables(AbstractStudentTables):
     student: LearnedStudent
 
-    def tables(self, context: Context, belief: Belief) -> tuple[Table, Table]:
-        """Messages of similar probability are made equal: a network is never exact, and people would call them tied."""
-        log_likelihood = self.student.encode(context).log_likelihood
-        probability = jnp.exp(log_likelihood)
-        tied = probability >= NEAR_TIE * jnp.max(probability, axis=1, keepdims=True)
-        mean = jnp.sum(probability * tied, axis=1, keepdims=True) / jnp.sum(tied, axis=1, keepdims=True)
-        return jnp.where(tied, mean, probability), posterior(log_likelihood, belief)
+    def likelihood(self, context: Context, belief: Belief) -> Table:
+        return jnp.exp(self.student.encode(context).log_likelihood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +129,7 @@ class RunPairs:
 
     def __init__(self, folder: Path):
         self.folder, self.config = folder, read_config(folder)
-        self.space, self.candidates = task_space(self.config)
+        self.space, self.candidates = run_space(folder, self.config)
         phases = range(self.config.optimiser.phases + 1)
         self.phases = [phase for phase in phases if (folder / f"phase-{phase}.safetensors").exists()]
         if not self.phases:
@@ -147,7 +141,7 @@ class RunPairs:
         with self._lock:
             if self._loaded is None:
                 # Nothing is trained here, so hardly any training games need be drawn.
-                task = make_task(self.config.replace(train_games=1))
+                task = make_task(self.config.replace(train_games=1), (self.space, self.candidates))
                 trained_with = task.config.replace(train_games=self.config.data.train_games)
                 run = Run(self.folder, replace(task, config=trained_with))
                 self._loaded = [self._load_pair(run.pair(phase)) for phase in self.phases]

@@ -1,4 +1,4 @@
-"""One game played, round by round: messages, beliefs, values, and an explanation in words.
+"""One game played, round by round: messages, beliefs, values, and the likelihood that the page's reasons are read off.
 
 The server keeps no state between requests. A game is a function of its settings and of what a person has said, so the
 same request always has the same response, and responses are cached.
@@ -20,8 +20,6 @@ from implicature.agents.exact import UNTRUE, ExactModel, ExactStudent, ExactTeac
 from implicature.agents.perspectives import Perspectives
 from implicature.agents.rollout import Rollout, rollout
 from implicature.evaluation.players import plain_errors
-from implicature.explanation.model import DepthTables
-from implicature.explanation.text import explain_message, join_names, percent
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.web.dealing import (
@@ -35,8 +33,6 @@ from implicature.web.dealing import (
 )
 from implicature.web.players import AbstractStudentTables, Observations, PlayableAgent, exact_observations
 
-MIN_BELIEF = 0.01
-"""Candidates below this belief are left out of the explanation."""
 N_ROLLOUTS = 32
 """Over which the expected return in several rounds is averaged."""
 
@@ -56,16 +52,8 @@ class Round:
     """Her values of all words; None for those that she may not say."""
     answer: int | None
     """None where the student waits."""
-    explanation: str
-
-
-@dataclass(frozen=True)
-class SolvedRound:
-    """What the explanation of a round is read off."""
-
-    candidates: list[list[str]]
-    messages: list[str]
-    depths: list[DepthTables]
+    likelihood: list[list[float]] | None
+    """P(word | candidate) of the teacher whom the student expects, by candidate; None for agents that do not say."""
 
 
 @eqx.filter_jit
@@ -77,8 +65,8 @@ def play_game(
     forced_messages: Int[Array, " rounds"],
     seed: UInt32[Array, ""],
     always_wait: Bool[Array, ""],
-) -> tuple[Rollout, tuple[Tables, Tables] | None]:
-    """A whole game, and the student's tables before each message. With `always_wait` he waits to the end."""
+) -> tuple[Rollout, Tables | None]:
+    """A whole game, and the likelihood that he assumes before each message. With `always_wait` he waits to the end."""
 
     def answer(key: Key[Array, ""], policy: Float[Array, " actions"]) -> Int[Array, ""]:
         return jnp.where(always_wait, rules.wait, argmax_random_ties(key, policy))
@@ -89,7 +77,7 @@ def play_game(
     )
     if tables is None:
         return played, None
-    return played, jax.lax.map(lambda belief: tables.tables(game.student, belief), played.before)
+    return played, jax.lax.map(lambda belief: tables.likelihood(game.student, belief), played.before)
 
 
 def make_perspectives(dealt: DealtGame, observations: Observations) -> tuple[Perspectives, Rules]:
@@ -126,60 +114,25 @@ def play_rounds(
     with _compile_locks[agent.name, rules, perspectives.teacher.features.shape], plain_errors():
         played, tables = jax.device_get(play_game(loaded.pair, loaded.tables, perspectives, rules, *arguments))
     number = int(np.sum(played.active))
-    return [make_round(agent, game, dealt, played, tables, i) for i in range(number)]
+    return [make_round(game, dealt, played, tables, i) for i in range(number)]
 
 
-def make_round(
-    agent: PlayableAgent,
-    game: PlayableGame,
-    dealt: DealtGame,
-    played: Rollout,
-    tables: tuple[np.ndarray, np.ndarray] | None,
-    index: int,
-) -> Round:
-    candidates, words = len(dealt.instances), game.space.attributes
+def make_round(game: PlayableGame, dealt: DealtGame, played: Rollout, tables: np.ndarray | None, index: int) -> Round:
+    candidates, words = len(dealt.instances), len(game.space.attributes)
     message, action = int(played.message[index]), int(played.action[index])
     before, after, estimate = (
         round_all(np.asarray(belief)[index, :candidates]) for belief in (played.before, played.after, played.estimate)
     )
-    labels = [game.describe(i) for i in dealt.instances]
-    best = int(np.argmax(after))
-    effect = f"makes him {percent(after[best])} sure of {labels[best]}."
-    if not agent.grounded:
-        explanation = f"Their words have no meaning but use: by now “{words[message]}” {effect}"
-    elif tables is None:
-        fitting = [labels[j] for j, i in enumerate(dealt.instances) if game.space.table[i, message]]
-        explanation = f"“{words[message]}” is true of {join_names(fitting) if fitting else 'nobody here'}. It {effect}"
-    else:
-        teacher, student = tables
-        explanation = explain_round(game, dealt, before, teacher[index], student[index], message)
     values = [
         None if value == UNTRUE or not np.isfinite(value) else round(float(value), 4)
-        for value in played.values[index, : len(words)]
+        for value in played.values[index, :words]
     ]
-    answer = action if action < candidates else None
-    return Round(message, before, after, estimate, values, answer, explanation)
+    likelihood = None if tables is None else [round_all(row[:words]) for row in tables[index, :candidates]]
+    return Round(message, before, after, estimate, values, action if action < candidates else None, likelihood)
 
 
-def round_all(belief: np.ndarray) -> list[float]:
-    return [round(float(probability), 4) for probability in belief]
-
-
-def explain_round(
-    game: PlayableGame, dealt: DealtGame, before: list[float], teacher: np.ndarray, student: np.ndarray, message: int
-) -> str:
-    """Why the message means what it means, among the target and the candidates that are still possible."""
-    space = game.space
-    possible = [i for i in range(len(before)) if before[i] >= MIN_BELIEF or i == dealt.target]
-    words = len(space.attributes)
-    tables = DepthTables(0, student[possible, :words].T.tolist(), teacher[possible, :words].tolist())
-    names = [space.names(dealt.instances[i]) for i in possible]
-    return explain_message(
-        SolvedRound(names, list(space.attributes), [tables]),
-        space.attributes[message],
-        possible.index(dealt.target),
-        lambda i: game.describe(dealt.instances[possible[i]]),
-    )
+def round_all(probabilities: np.ndarray) -> list[float]:
+    return [round(float(probability), 6) for probability in probabilities]
 
 
 @eqx.filter_jit

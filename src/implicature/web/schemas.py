@@ -10,6 +10,7 @@ from implicature.web.rounds import Round
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", examples=["numbers-4"])]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$", examples=["P07"])]
 DecisionId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+Viewport = Annotated[str, Field(pattern=r"^[0-9]{1,5}x[0-9]{1,5}$", examples=["1280x860"])]
 Position = Annotated[int, Field(ge=0, lt=MAX_CANDIDATES, strict=True)]
 Message = Annotated[int, Field(ge=0, le=4096, strict=True)]
 Instance = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
@@ -42,6 +43,12 @@ class Participant(RequestModel):
     code: Code
     session: Code
     reaction_time_ms: Annotated[int, Field(ge=0, le=86_400_000, strict=True)]
+    trial: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    condition: Code | None = None
+    thoughts_open: Annotated[bool, Field(strict=True)] | None = None
+    focus_lost: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
+    viewport: Viewport | None = None
+    skips: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
     decision_id: DecisionId | None = None
     """A UUID of this decision. Whatever else is sent with the same one is a repeat, and gets the first response."""
 
@@ -137,6 +144,8 @@ class About(BaseModel):
     max_rounds: int
     consent: str | None
     """What people agree to, where decisions are recorded."""
+    study: str | None = None
+    """The title of the study by a plan that this server is for; it then offers nothing else."""
 
 
 class ErrorMessage(BaseModel):

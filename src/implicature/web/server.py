@@ -17,6 +17,8 @@ from implicature.web.app import CONSENT, create_app
 from implicature.web.connections import BoundedProtocol
 from implicature.web.security import LOOPBACK_HOSTS
 from implicature.web.storage import Study
+from implicature.web.study.order import block_orders, lists_of, steps_of
+from implicature.web.study.plan import Plan
 
 BACKLOG = 128
 
@@ -49,16 +51,18 @@ def serve(
     browser: bool,
     record: Path | None,
     consent: str | None,
+    plan: Plan | None = None,
 ) -> None:
     """Serve the page until Ctrl-C, SIGTERM or the end of the terminal. `players` are a teacher and a student by name,
-    `record` is the study file, which then is whole without others beside it."""
+    `record` is the study file, which then is whole without others beside it, `plan` what it is locked to."""
     sock = open_socket(host, port)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     study = precompiling = None
     try:
         study = None if record is None else Study(record)
         local = is_loopback(host)
-        app = create_app(run, players, study, consent or CONSENT, LOOPBACK_HOSTS | {host} if local else None)
+        hosts = LOOPBACK_HOSTS | {host} if local else None
+        app = create_app(run, players, study, consent or CONSENT, hosts, plan)
         if not local:
             console.print(
                 f"Anyone who can reach {quote(host)} on the network can open this page and play; nothing is encrypted "
@@ -67,6 +71,13 @@ def serve(
             )  # fmt: skip
         if record is not None:
             console.print(f"Recording into {record}. A participant's link ends in ?participant=CODE", markup=False)
+        if plan is not None:
+            cycle = len(block_orders(plan)) * max(map(lists_of, plan.blocks))
+            console.print(
+                f"Study: {plan.title} ({len(steps_of(plan, 0))} screens; orders and lists repeat after {cycle} "
+                "participants). On Prolific, PROLIFIC_PID, STUDY_ID and SESSION_ID in the link are kept.",
+                markup=False,
+            )
         config = uvicorn.Config(
             app, http=BoundedProtocol, log_level="warning", limit_concurrency=1000, timeout_keep_alive=15, ws="none",
             server_header=False, h11_max_incomplete_event_size=16_384, timeout_graceful_shutdown=3, backlog=BACKLOG,

@@ -141,6 +141,7 @@ class GameSessions:
         if self.study is None or participant is None:
             return None
         space, last = self.games[dealt.game].space, rounds[-1]
+        literal_score, exact_score = expected_returns(self.games[dealt.game], dealt)
         decision = Decision(
             time=current_time(),
             participant=participant.code,
@@ -165,6 +166,14 @@ class GameSessions:
             teacher_estimate=last.teacher_estimate,
             values=last.values,
             decision_id=participant.decision_id,
+            trial=participant.trial,
+            condition=participant.condition,
+            thoughts_open=participant.thoughts_open,
+            literal_score=literal_score,
+            exact_score=exact_score,
+            focus_lost=participant.focus_lost,
+            viewport=participant.viewport,
+            skips=participant.skips,
         )
         return self.study.record(decision, is_gone)
 

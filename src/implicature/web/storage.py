@@ -14,10 +14,21 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from implicature.web.decisions import COLUMNS, GAME_FIELDS, INTEGERS, Decision, is_consistent, parse_row, to_row
+from implicature.web.decisions import (
+    COLUMNS,
+    GAME_FIELDS,
+    INTEGERS,
+    REALS,
+    SINCE_FORMAT_3,
+    Decision,
+    is_consistent,
+    parse_row,
+    to_row,
+)
 
-FORMAT = 2
-"""Format 2 adds the decision id and the unique index; format 1 is read as it is, and migrated when it is added to."""
+FORMAT = 3
+"""Format 2 added the decision id and the unique index, format 3 what is known of a trial and the participants of a
+plan. Older ones are read as they are, and migrated when they are added to."""
 APPLICATION_ID = 0x494D504C
 """SQLite's mark of the application that a file belongs to: IMPL."""
 MAX_WAIT = 2.0
@@ -40,6 +51,10 @@ UNIQUE_INDEXES = (
     f"CREATE UNIQUE INDEX one_row_a_decision ON decisions ({UNIQUE_COLUMNS})",
     "CREATE UNIQUE INDEX one_decision_an_id ON decisions (participant, session, decision_id)",
 )
+UNIQUE_TRIALS = (
+    "CREATE UNIQUE INDEX one_row_a_trial ON decisions (participant, session, trial, round) WHERE block IS NOT NULL"
+)
+"""Of a plan, whose trials the server numbers."""
 
 
 def check_name(path: Path) -> None:
@@ -57,8 +72,8 @@ def check_format(connection: sqlite3.Connection, path: Path) -> int:
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-    except sqlite3.Error as error:
-        raise ValueError(f"{path} cannot be used as a study file ({error}): choose another.") from None
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be used as a study file ({str(error)!r}): choose another.") from None
     if not empty and application != APPLICATION_ID:
         raise ValueError(f"{path} is a database of another application: choose another file for the study.")
     if version > FORMAT:
@@ -75,22 +90,22 @@ class Study:
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, timeout=MAX_WAIT, isolation_level=None)
         except sqlite3.Error as error:
-            raise ValueError(f"{path} cannot be used as a study file ({error}): choose another.") from None
+            raise ValueError(f"{path} cannot be used as a study file ({str(error)!r}): choose another.") from None
         try:
             check_format(self._connection, path)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
-            with self._transaction():
+            with self.transaction():
                 # Another server may have migrated it meanwhile.
                 migrate(self._connection, check_format(self._connection, path))
         except (sqlite3.Error, ValueError) as error:
             self._connection.close()
             if isinstance(error, ValueError):
                 raise
-            raise ValueError(f"{path} cannot be written ({error}): choose another file.") from None
+            raise ValueError(f"{path} cannot be written ({str(error)!r}): choose another file.") from None
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Alone with the file, after a bounded wait; on disk at the end, or nothing of it."""
         started = monotonic()
         wait = MAX_WAIT_LOCKED if started - self._blocked_at < MAX_WAIT else MAX_WAIT
@@ -106,7 +121,7 @@ class Study:
                 raise
             self._blocked_at = -MAX_WAIT
             try:
-                yield
+                yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
@@ -120,7 +135,7 @@ class Study:
         Nothing is recorded if the client has gone before its turn came."""
         if not is_consistent(decision):
             raise ValueError("This decision cannot be recorded, since it could not be read again: report this game.")
-        with self._transaction():
+        with self.transaction():
             if is_gone():
                 raise ValueError("The client has gone, so its decision is not recorded: send it again.")
             first = self._find(decision, decision.round)
@@ -177,16 +192,30 @@ class Study:
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """From an empty file or format 1 to the present one; decisions that stand in it twice are kept and numbered."""
+    """From an empty file or an earlier format to the present one."""
     if version == FORMAT:
         return
     if version == 0:
-        columns = ", ".join(
-            f'"{column}" {"INTEGER" if name in INTEGERS else "TEXT"}' for name, column in COLUMNS.items()
-        )
+        columns = ", ".join(f'"{column}" {column_type(name)}' for name, column in COLUMNS.items())
         connection.execute(f"CREATE TABLE decisions (id INTEGER PRIMARY KEY, {columns})")
-    else:
+    if version == 1:
         connection.execute("ALTER TABLE decisions ADD COLUMN decision_id TEXT")
+    if version < 2:
+        add_unique_indexes(connection)
+    if version in (1, 2):
+        for name in SINCE_FORMAT_3:
+            connection.execute(f'ALTER TABLE decisions ADD COLUMN "{name}" {column_type(name)}')
+    connection.execute(UNIQUE_TRIALS)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def column_type(name: str) -> str:
+    return "INTEGER" if name in INTEGERS else "REAL" if name in REALS else "TEXT"
+
+
+def add_unique_indexes(connection: sqlite3.Connection) -> None:
+    """A decision is one row from now on; those that stand in the file twice are kept and numbered."""
     connection.execute(f"ALTER TABLE decisions ADD COLUMN {REPETITION} INTEGER NOT NULL DEFAULT 0")
     same = f"PARTITION BY {quote_columns((*GAME_FIELDS, 'round'))} ORDER BY id"
     numbered = f"SELECT ROW_NUMBER() OVER ({same}) - 1 AS number, id FROM decisions"
@@ -194,8 +223,6 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
     connection.executemany(f"UPDATE decisions SET {REPETITION} = ? WHERE id = ?", repeated)
     for index in UNIQUE_INDEXES:
         connection.execute(index)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 @contextmanager
@@ -222,6 +249,12 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
             connection.close()
 
 
+def columns_of_format(version: int) -> str:
+    """All columns, NULL for those that a file of an earlier format has not."""
+    missing = {*(SINCE_FORMAT_3 if version < FORMAT else ()), *(("decision_id",) if version < 2 else ())}
+    return ", ".join("NULL" if name in missing else f'"{column}"' for name, column in COLUMNS.items())
+
+
 def read_decisions(path: Path) -> tuple[list[Decision], int]:
     """All decisions of a study in their order, and how many rows are none; a server may still be adding some."""
     if not path.is_file():
@@ -230,16 +263,15 @@ def read_decisions(path: Path) -> tuple[list[Decision], int]:
     decisions, skipped = [], 0
     try:
         with open_for_reading(path) as connection:
-            columns = ALL_COLUMNS
-            if check_format(connection, path) < FORMAT:
-                columns = columns.replace('"decision_id"', "NULL")
+            columns = columns_of_format(check_format(connection, path))
             for row in connection.execute(f"SELECT {columns} FROM decisions ORDER BY id"):
                 try:
                     decisions.append(parse_row(row))
                 except (ValueError, TypeError, RecursionError):
                     skipped += 1
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ValueError(
-            f"{path} is damaged or no study of `implicature play --record` ({error}): sqlite3's .recover may help."
+            f"{path} is damaged or no study of `implicature play --record` ({str(error)!r}): "
+            "sqlite3's .recover may help."
         ) from None
     return decisions, skipped

@@ -1,0 +1,1 @@
+"""Studies by a plan: `implicature play --study plan.json`."""
