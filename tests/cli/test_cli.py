@@ -86,13 +86,13 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nonsense"], "No command is called 'nonsense'; there are explain, train, "),
+        (["nonsense"], "No command is called 'nonsense'; there are explain, space, "),
         (["--foo"], "This command does not take --foo: see `implicature --help`."),
         (["train", "--foo", "1"], "This command does not take --foo 1: see `implicature train --help`."),
         (["train", "--iterations", "x"], "--iterations takes a whole number: see `implicature train --help`."),
         (["train", "--candidates", "x"], "--candidates takes a whole number: see "),
         (["train", "--epsilon", "0.5"], "--epsilon takes two numbers: see "),
-        (["train", "--method", "foo"], "--method is 'foo', not one of la-2017, la-2018, pragmatic: see "),
+        (["train", "--method", "foo"], "--method is 'foo': choose one of pragmatic, la-2017, la-2018, or name "),
         (["train", "--first-learner", "foo"], "--first-learner is 'foo', not one of student, teacher: see "),
         (["train", "--out"], "--out takes a value: see "),
         (["watch"], "This command needs RUN: see `implicature watch --help`."),

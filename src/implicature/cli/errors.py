@@ -47,6 +47,8 @@ def describe(event: Any) -> str:
         case "InvalidChoice":
             choices = ", ".join(sorted(choice for choice in event.choices if choice != "None"))
             return f"{argument_name(event.argument)} is {event.value!r}, not one of {choices}"
+        case "InstantiationFailure" if event.argument is None:
+            raise ValueError(event.message)  # a config's own sentence
         case "BadValue" | "InstantiationFailure":
             kind = str(event.argument.lowered.metavar).removeprefix("{None}|")
             return f"{argument_name(event.argument)} takes {KINDS.get(kind, 'a value')}"

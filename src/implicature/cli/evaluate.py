@@ -27,6 +27,10 @@ def evaluate(
             results/external.csv.
         json: Print one JSON object instead.
     """
+    if (found := appointment_players(matchup)) is not None:
+        from implicature.cli.appointment import evaluate_appointment
+
+        return evaluate_appointment(*found, matchup, json)
     import json as json_format
 
     from implicature.evaluation.matchup import evaluate_matchup, load_matchup
@@ -45,24 +49,39 @@ def evaluate(
     if json:
         asked = {"novel": players.novel, "images": players.images}
         print(json_format.dumps({**figures, **{name: value for name, value in asked.items() if value}}))
-        return
-    print_figures(", ".join([players.title, *players.special(), *["teacher sampled"] * sampled]), figures)
+        return None
+    title = ", ".join([players.title, *players.special(), *["teacher sampled"] * sampled])
+    return print_figures(title, figures, players.task.config.grounding.grounded)
 
 
-def print_figures(title: str, figures: dict[str, Any]) -> None:
+def appointment_players(matchup: MatchupArgs) -> tuple[str, str] | None:
+    """Who plays, if it is the appointment game."""
+    names = [name for name in (matchup.run, matchup.teacher, matchup.student) if name is not None]
+    if matchup.game != "appointment" and not any((Path(name) / "config.json").is_file() for name in names):
+        return None
+    from implicature.training.appointment.run import is_appointment
+
+    if matchup.game != "appointment" and not any(is_appointment(name) for name in names):
+        return None
+    return matchup.players()
+
+
+def print_figures(title: str, figures: dict[str, Any], grounded: bool) -> None:
+    """Whether messages are true of the target means nothing in an ungrounded pair."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     std = figures.get("std", {})
     table = Table("", "value", title=escape(f"{title}, {figures['games']:,} test games"))
-    for name in ("accuracy", "hard_accuracy", "valid"):
+    for name in ("accuracy", "hard_accuracy", "valid")[: 3 if grounded else 2]:
         spread = f" ± {100 * std[name]:.2f}" if std else ""
         table.add_row(name.replace("_", " "), f"{100 * figures[name]:.2f} %{spread}")
     for name in ("messages", "return"):
         table.add_row(name, f"{figures[name]:.3f}")
     for level, part in figures["by_level"].items():
-        table.add_row(f"level {level}, {100 * part['fraction']:.1f} % of targets", f"{100 * part['accuracy']:.2f} %")
+        n = round(part["fraction"] * figures["games"])
+        table.add_row(f"level {level} (n = {n:,})", f"{100 * part['accuracy']:.2f} %")
     console = Console()
     console.print(table)
     if "by_rtd" in figures:

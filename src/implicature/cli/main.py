@@ -12,34 +12,44 @@ from io import TextIOWrapper
 import tyro
 
 from implicature import __version__
+from implicature.cli.ask import ask
 from implicature.cli.bench import bench
 from implicature.cli.errors import UsageError, one_line, raise_usage_error, system_error
 from implicature.cli.evaluate import evaluate
 from implicature.cli.explain import explain
 from implicature.cli.export import export
 from implicature.cli.language import language
+from implicature.cli.people import people
 from implicature.cli.play import play
 from implicature.cli.render import render
 from implicature.cli.report import report
 from implicature.cli.reproduce import reproduce
+from implicature.cli.space import space
+from implicature.cli.strangers import strangers
 from implicature.cli.study import study
-from implicature.cli.train import train, train_with_preset
+from implicature.cli.teach import teach
+from implicature.cli.train import train, train_with_defaults
 from implicature.cli.watch import watch
 from implicature.compilation_cache import enable_compilation_cache
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain,
+    "space": space,
+    "ask": ask,
     "train": train,
     "evaluate": evaluate,
+    "strangers": strangers,
     "language": language,
     "export": export,
     "watch": watch,
+    "teach": teach,
     "reproduce": reproduce,
     "report": report,
     "bench": bench,
     "render": render,
     "play": play,
     "study": study,
+    "people": people,
 }
 
 
@@ -60,7 +70,7 @@ def parse(arguments: list[str]) -> Callable[[], None]:
 
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
         raise UsageError(f"No command is called {arguments[0][:40]!r}; there are {', '.join(COMMANDS)}")
-    commands = {**COMMANDS, "train": train_with_preset(arguments)} if arguments[:1] == ["train"] else COMMANDS
+    commands = {**COMMANDS, "train": train_with_defaults(arguments)} if arguments[:1] == ["train"] else COMMANDS
     try:
         with one_sentence_errors():
             return tyro.extras.subcommand_cli_from_dict(

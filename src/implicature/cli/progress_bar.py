@@ -1,13 +1,18 @@
 """Training with a bar that shows the stage, the reward and the accuracy on validation games."""
 
+from collections.abc import Callable
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from implicature.training.appointment.run import AppointmentRun
 from implicature.training.run import Run
 from implicature.training.stages import phase_name
 
 
-def train_with_bar(run: Run, quiet: bool) -> None:
+def train_with_bar(
+    run: Run | AppointmentRun, quiet: bool, first_phase_begins: Callable[[], None] = lambda: None
+) -> None:
     """Warnings are shown even if quiet; paths and names are printed as they are, not as markup and not folded."""
     console = Console(stderr=True)
 
@@ -23,6 +28,8 @@ def train_with_bar(run: Run, quiet: bool) -> None:
     with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         task = bar.add_task("compiling …", total=run.total_iterations)
         for progress in run.train(show):
+            if progress.stage.phase > 0:
+                first_phase_begins()
             stage = phase_name(run.config, progress.stage.phase)
             means = {name: sum(values) / len(values) for name, values in progress.metrics.items()}
             shown = "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in means.items())

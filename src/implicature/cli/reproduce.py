@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from implicature.experiments.table import Table
     from implicature.runner import Options
 
-GAMES = 20_000
+GAMES = 100_000
 MAX_CANDIDATES = 12
 """Of any game that an experiment plays."""
 
@@ -38,12 +38,16 @@ def reproduce(
         experiment: table-1, table-2, table-3, figure-2, figure-3, figure-4 (the paper's, from the same trained pairs),
             pairs (all of these pairs, and some beyond), ceilings (exact players in the paper's four games), cross-play
             (the teacher of one run with the student of another), n-candidates (trained with 4, tested with 2 to 12),
-            multi-round (games of up to four rounds), all (all of these), robustness (clean and jittered images),
-            ablations (one change at a time), time-to-accuracy (seconds to the paper's accuracy: with --jobs 1 on an
-            idle machine).
+            all (all of these), ladder (from the paper as written to ours, one choice at a time), feedback (the student
+            returns less than his belief), multi-round (games of up to four rounds), teaching (gradient learning from a
+            helpful teacher), robustness (clean and jittered images), ablations (one change at a time), baseline-search
+            (hyper-parameters of the baselines), time-to-accuracy (seconds to the paper's accuracy: with --jobs 1 on
+            an idle machine), own-words (word costs, graded words, a prior, noise, two words: beside exact players),
+            concepts (labelled examples beside teaching dimensions), novices (who learns words from whom),
+            appointment (the game in which both players know something).
         smoke: A small version that takes minutes, to check that everything works. Its results and runs are marked and
             stay in folders named smoke inside the others.
-        games: Test games in each cell; by default 20,000, or 1,000 with --smoke.
+        games: Test games in each cell; by default 100,000, or 1,000 with --smoke.
         jobs: Tasks at once, each on a core of its own (1: one task on all cores); by default 2 on this machine, and as
             many as there is room for on a cluster.
         only: Run only tasks whose description contains this.
@@ -129,6 +133,7 @@ def print_results(experiment: str, folders: "Folders") -> None:
     from implicature.experiments.registry import is_figure
     from implicature.experiments.results import read_results
     from implicature.experiments.smoke import WARNING
+    from implicature.files import name_in_errors
 
     path = folders.results_file(experiment)
     results = folders.read(experiment)
@@ -141,7 +146,9 @@ def print_results(experiment: str, folders: "Folders") -> None:
         print_table(table)
     if results and is_figure(experiment):
         image = path.with_name(f"{experiment}.png")
-        folders.draw(experiment).savefig(image, dpi=150)
+        figure = folders.draw(experiment)
+        with name_in_errors(image):
+            figure.savefig(image, dpi=150)
         print(f"The figure is {image}")
 
 

@@ -18,13 +18,13 @@ from jaxtyping import PyTree
 
 from implicature.agents.rsa import soft_recursion
 from implicature.envs.jax_env import jax_env
+from implicature.files import name_in_errors
 from implicature.games.registry import load_game
-from implicature.games.rules import Rules
 from implicature.games.sampling import sample_game
 from implicature.spaces import Space
 from implicature.spaces.numbers import number_sets
-from implicature.training.algorithm1 import make_step
 from implicature.training.config import Config
+from implicature.training.methods import turn_step
 from implicature.training.pairs import NEW_PAIR
 from implicature.training.resolve import resolve
 from implicature.training.seeds import Setup, encode_all, over_seeds, scan_steps
@@ -57,7 +57,7 @@ def sample_data(space: Space, candidates: int, games: int = GAMES) -> GameData:
     """Games of any split: only their number matters here."""
     keys = jax.random.split(jax.random.key(0), games)
     sampled = jax.jit(jax.vmap(lambda key: sample_game(key, candidates, jnp.arange(space.instances))))(keys)
-    lexicon = jnp.asarray(space.table)
+    lexicon = jnp.asarray(space.lexicon.meaning)
     return GameData(lexicon.astype(jnp.float32), lexicon, sampled)
 
 
@@ -114,11 +114,11 @@ class TrainingCalls:
 
 def training_calls(config: Config, space: Space, candidates: int) -> TrainingCalls:
     config, data = resolve(config, space, candidates), sample_data(space, candidates)
-    rules = Rules(candidates, config.game.rounds, config.game.message_cost)
+    rules = config.game.rules(candidates)
     keys = jax.random.key(0, impl="rbg")[None]
     new_pair = over_seeds(lambda key: NEW_PAIR["pragmatic"](key, config, data.observations, data.lexicon.shape[1]))
     pairs = eqx.filter_jit(new_pair)(keys)
-    batch = config.optimiser.candidate_sets
+    batch = config.optimiser.batch
     halves: list[Callable[[], object]] = []
     flops = compiling = 0.0
     for agent in ("teacher", "student"):
@@ -130,7 +130,7 @@ def training_calls(config: Config, space: Space, candidates: int) -> TrainingCal
         def half(stage: Stage = stage, inputs: PyTree = inputs) -> PyTree:
             data, pairs, features, states = inputs
             end = scan_steps(
-                make_step=make_step, stage=stage, setup=Setup(config, rules, data), keys=keys, pairs=pairs,
+                make_step=turn_step, stage=stage, setup=Setup(config, rules, data), keys=keys, pairs=pairs,
                 features=features, states=states, start=jnp.asarray(0), iterations=ITERATIONS,
             )  # fmt: skip
             return eqx.filter(end, eqx.is_array)
@@ -144,7 +144,7 @@ def training_calls(config: Config, space: Space, candidates: int) -> TrainingCal
 
         def one_step(key: PyTree, *first: PyTree, stage: Stage = stage) -> PyTree:
             pair, features, state = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, first)
-            return make_step(stage, Setup(config, rules, data), pair, features)(key, state)
+            return turn_step(stage, Setup(config, rules, data), pair, features)(key, state)
 
         cost = eqx.filter_jit(one_step).lower(keys[0], pairs, features, states).lowered.cost_analysis()
         flops += cost["flops"] * ITERATIONS if cost else float("nan")
@@ -199,5 +199,6 @@ def plot_curves(curves: dict[str, dict[str, float]], path: Path) -> None:
         ax.plot(sizes, [costs[0] * n / sizes[0] for n in sizes], ":", color="gray", label="linear")
         ax.set(xlabel=name, xticks=sizes, ylim=(0, None), ylabel="µs per training game")
         ax.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+    with name_in_errors(path):
+        figure.savefig(path, dpi=150)
     plt.close(figure)

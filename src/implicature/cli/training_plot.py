@@ -13,7 +13,7 @@ from rich.table import Table
 
 from implicature.evaluation.held_out import held_out_games, play_pair
 from implicature.evaluation.rollouts import summarize
-from implicature.files import check_png
+from implicature.files import check_png, name_in_errors
 from implicature.games.sampling import check_n_games
 from implicature.training.metrics import METRICS
 from implicature.training.run import Run, open_run
@@ -24,7 +24,7 @@ COLOURS = plt.get_cmap("viridis")
 
 def read_metrics(run: Run) -> dict[str, np.ndarray]:
     """Each metric over chunks and pairs, nan where a stage does not have it; and the iteration at each chunk's end."""
-    lines, pairs = run.metrics.lines(), run.config.optimiser.seeds
+    lines, pairs = run.metrics.lines(), run.config.optimiser.pairs
     if not lines:
         raise ValueError(f"{run.folder} has no metrics yet: train it first.")
     # A chunk that is being written may lack its last pairs.
@@ -44,7 +44,7 @@ def draw_levels(axes: Axes, run: Run, games: int) -> dict[int, dict[str, float]]
     phases = [phase for phase in range(run.config.optimiser.phases + 1) if run.phase_file(phase).exists()]
     by_phase: dict[int, dict[str, float]] = {}
     for phase in phases:
-        each = [summarize(play_pair(run.pair(phase, i), run.task, drawn)) for i in range(run.config.optimiser.seeds)]
+        each = [summarize(play_pair(run.pair(phase, i), run.task, drawn)) for i in range(run.config.optimiser.pairs)]
         names = each[0]["by_level"]
         by_phase[phase] = {
             level: float(np.mean([one["by_level"][level]["accuracy"] for one in each])) for level in names
@@ -95,7 +95,8 @@ def plot_run(folder: Path, games: int, out: Path | None) -> None:
     draw_metrics(accuracy, run, ("accuracy", "reward"), metrics, "validation accuracy and reward in training")
     names = ("q_loss", "obverter_loss", "speaker_loss", "student_loss", "grounding_loss", "contrastive_loss")
     draw_metrics(losses, run, names, metrics, "losses")
-    figure.savefig(path, dpi=130)
+    with name_in_errors(path):
+        figure.savefig(path, dpi=130)
     plt.close(figure)
     table = Table("accuracy, %", *(f"phase {phase}" for phase in by_phase))
     for level in next(iter(by_phase.values())):
