@@ -8,8 +8,9 @@ import pytest
 import implicature
 
 ORDER: list[tuple[str, ...]] = [
-    ("__init__",), ("files", "compilation_cache"), ("spaces",), ("games",), ("nn",), ("agents",), ("training",),
-    ("evaluation",), ("experiments",), ("explanation",), ("envs", "runner", "report", "web"), ("api",), ("cli",),
+    ("__init__",), ("array_api", "files", "compilation_cache", "extensions", "profiling"), ("spaces",), ("games",),
+    ("nn",), ("agents",), ("training",), ("evaluation",), ("experiments",), ("explanation",),
+    ("envs", "runner", "report", "web"), ("api",), ("cli",),
 ]  # fmt: skip
 """Folders on one line do not know each other."""
 SOURCE = Path(implicature.__file__).parent

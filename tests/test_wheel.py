@@ -59,7 +59,7 @@ def test_installed_from_the_wheel_it_trains_in_another_folder(wheel: Path, tiny:
     short = [*tiny, "--pretraining-iterations", "20", "--iterations", "10"]
     command = [sys.executable, str(target / "bin" / "implicature"), *short]
     done = subprocess.run(command, cwd=elsewhere, env=found, capture_output=True, text=True, check=True)
-    assert "exact recursion" in done.stdout
+    assert "exact, depth 10" in done.stdout
     assert "One game: " in done.stdout
     (run,) = (elsewhere / "runs").iterdir()
     assert (run / "phase-1.safetensors").exists()

@@ -79,4 +79,4 @@ def test_an_interaction_of_egg_is_made_of_exported_dialogues_as_the_page_says(
     assert {field.name for field in fields(made)} == set(EGG)
     assert made.sender_input.shape == (20, 10)
     assert made.aux_input.keys() == {"instances", "target"}
-    assert made.aux.keys() == {"answer", "acc", "pair"}
+    assert made.aux.keys() == {"answer", "acc", "pair", "belief", "estimate", "values"}

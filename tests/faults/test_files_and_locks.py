@@ -1,10 +1,12 @@
 """Faults found by an attack on the file system: each D-number of the list has its test."""
 
+import csv
 import errno
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +16,19 @@ from PIL import Image
 from implicature import compilation_cache
 from implicature.compilation_cache import delete_oldest
 from implicature.experiments.external import KEY, add_result, read_external
-from implicature.experiments.results import merge_results, read_results
+from implicature.experiments.results import Result, merge_results, read_results
 from implicature.files import exclusive_lock, format_csv, private_folder, write_atomic
+from implicature.runner import Event
+from implicature.runner.progress import Progress
+from implicature.runner.schedule import Durations
+from implicature.runner.sweep import collect_results
 from implicature.runner.tasks import claim_core
 from implicature.spaces import images
 from implicature.spaces.io import read_space
 
 PYTHON = sys.executable
+EXACT = ("--teacher", "exact", "--student", "exact")
+NO_HOME = ("HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "JAX_COMPILATION_CACHE_DIR")
 
 
 # D1: core claims
@@ -35,6 +43,17 @@ def test_d1_a_link_in_place_of_a_claim_does_not_empty_the_file_it_points_to(tmp_
     # Core 0 cannot be claimed, so the other one is.
     assert claim_core([0, 7]) == 7
     assert victim.read_text() == "precious"
+
+
+def test_d1_claims_are_made_in_the_private_folder_and_nothing_is_truncated(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    claim = private_folder("cores") / "5"
+    claim.write_text("kept")
+    assert claim_core([5]) == 5
+    assert claim.read_text() == "kept"
+    # It is locked, so another worker does not get it.
+    with pytest.raises(ValueError, match="taken"), exclusive_lock(claim, "taken"):
+        pass
 
 
 def test_d1_claims_are_in_a_folder_that_only_the_user_may_enter(tmp_path: Path, monkeypatch):
@@ -55,24 +74,85 @@ def test_d1_a_folder_that_is_a_link_is_not_used(tmp_path: Path, monkeypatch):
     assert private_folder("cores").is_relative_to(tmp_path / "cache")
 
 
+def test_d1_a_folder_that_others_may_enter_is_closed_to_them(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    private_folder("cores").chmod(0o777)
+    assert stat.S_IMODE(private_folder("cores").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("foreign", ["implicature", "implicature/cores"])
+def test_d1_a_folder_of_another_user_is_not_used(foreign: str, tmp_path: Path, monkeypatch):
+    """The folder above counts, too: its owner could put another folder in place of this one."""
+    (tmp_path / "runtime" / "implicature" / "cores").mkdir(parents=True)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    plain, theirs = os.lstat, tmp_path / "runtime" / foreign
+
+    def owned_by_another(path):
+        found = list(plain(path))
+        found[stat.ST_UID] += Path(path) == theirs
+        return os.stat_result(found)
+
+    monkeypatch.setattr(os, "lstat", owned_by_another)
+    assert private_folder("cores").is_relative_to(tmp_path / "cache")
+
+
 # D6: results of two commands
 
 
-def test_d6_two_processes_that_add_results_to_one_file_lose_none(tmp_path: Path):
+WRITERS = {
+    "reproduce": "merge_results(path, [{**dict.fromkeys(KEY, i), 'players': name}], KEY)",
+    "evaluate --row": "add_result(path, {**dict.fromkeys(KEY, i), 'players': name})",
+}
+"""How each command adds a result."""
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_d6_two_processes_that_add_results_to_one_file_lose_none(command: str, tmp_path: Path):
     program = (
         "import sys\nfrom pathlib import Path\nfrom implicature.experiments.results import merge_results\n"
-        "for i in range(30):\n"
-        "    result = {'setting': sys.argv[2], 'seed': i, 'accuracy': 1.0}\n"
-        "    merge_results(Path(sys.argv[1]), [result], ('setting', 'seed'))"
+        "from implicature.experiments.external import KEY, add_result\n"
+        "path, name = Path(sys.argv[1]), sys.argv[2]\nprint('ready', flush=True)\nsys.stdin.readline()\n"
+        f"for i in range(30):\n    {WRITERS[command]}"
     )
-    path = tmp_path / "pairs.csv"
-    both = [subprocess.Popen([PYTHON, "-c", program, str(path), name]) for name in ("one", "other")]
-    assert [process.wait(timeout=120) for process in both] == [0, 0]
-    results = read_results(path)
-    assert len(results) == 60
-    assert {(row["setting"], row["seed"]) for row in results} == {
-        (s, str(i)) for s in ("one", "other") for i in range(30)
-    }
+    path = tmp_path / "external.csv"
+    both = [
+        subprocess.Popen(
+            [PYTHON, "-c", program, str(path), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in ("one", "other")
+    ]
+    for process in both:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in both:
+        process.communicate(timeout=120)
+    assert [process.returncode for process in both] == [0, 0]
+    results = [(row["players"], row["game"]) for row in read_results(path)]
+    assert sorted(results) == sorted((name, str(i)) for name in ("one", "other") for i in range(30))
+
+
+def test_d6_reproduce_keeps_what_another_command_writes_while_it_runs(tmp_path: Path):
+    path, key = tmp_path / "pairs.csv", ("setting", "seed")
+    tasks = [{"setting": "mine", "seed": seed} for seed in range(2)]
+
+    def events() -> Generator[Event, None, None]:
+        for index, task in enumerate(tasks):
+            yield Event(index, "started", "here")
+            # The other `reproduce` finishes a task of its own meanwhile.
+            merge_results(path, [{"setting": "theirs", "seed": index, "accuracy": 1}], key)
+            yield Event(index, "finished", "here", "", [{**task, "accuracy": 2}])
+
+    results: list[Result] = []
+    progress = Progress("pairs", tasks, tasks, Durations(results, key))
+    collect_results(events(), progress, results, path, key, as_json=True)
+    expected = [("theirs", "0"), ("mine", "0"), ("theirs", "1"), ("mine", "1")]
+    assert [(row["setting"], row["seed"]) for row in read_results(path)] == expected
+    assert len(results) == 4
 
 
 def test_d6_results_of_the_same_task_are_replaced_and_others_stay(tmp_path: Path):
@@ -103,6 +183,17 @@ def test_d11_the_oldest_entries_go_when_the_cache_is_too_large(tmp_path: Path):
     delete_oldest(tmp_path, 250)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["entry-3-cache", "entry-4-cache"]
     assert compilation_cache.MAX_BYTES == 2**30
+
+
+def test_d11_the_limit_holds_whenever_the_cache_is_enabled(tmp_path: Path):
+    for i in range(3):
+        (tmp_path / f"entry-{i}-cache").write_bytes(bytes(100))
+    program = (
+        "import sys\nfrom implicature import compilation_cache\ncompilation_cache.MAX_BYTES = 250\n"
+        "compilation_cache.enable_compilation_cache(sys.argv[1])"
+    )
+    subprocess.run([PYTHON, "-c", program, str(tmp_path)], check=True)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.slow
@@ -145,16 +236,26 @@ def test_d12_a_folder_of_images_has_a_budget_that_is_checked_before_reading(tmp_
         read_space(tmp_path / "things.csv")
 
 
+def test_d12_what_decoding_costs_counts(tmp_path: Path):
+    """A JPEG is decoded at a lower resolution, a progressive one after it was read whole."""
+    pixels = {"a.png": 40_000, "b.jpg": 2_500, "c.jpg": 10_000}
+    for name in pixels:
+        Image.new("RGB", (200, 200)).save(tmp_path / name, progressive=name == "c.jpg")
+    for name, expected in pixels.items():
+        with images.open_image(tmp_path, name, "Line 2") as image:
+            assert images.decoded_pixels(image) == expected
+
+
 # D14: small things
 
 
 def test_d14_the_package_and_the_command_work_without_home_and_passwd_entry(tmp_path: Path):
-    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
-    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+    environment = {name: value for name, value in os.environ.items() if name not in NO_HOME}
     # A user whom the system does not know, as in many containers.
     program = (
         "import pwd\ndef unknown(uid): raise KeyError(uid)\npwd.getpwuid = unknown\n"
-        "import implicature, implicature.cli.main\nfolder = implicature.enable_compilation_cache()\n"
+        "import implicature, implicature.cli.main\nfrom implicature.files import private_folder\n"
+        "private_folder('cores')\nfolder = implicature.enable_compilation_cache()\n"
         "import jax\nprint(jax.jit(lambda x: x + 1)(1), folder.is_dir())"
     )
     environment["TMPDIR"] = str(tmp_path)
@@ -165,6 +266,17 @@ def test_d14_the_package_and_the_command_work_without_home_and_passwd_entry(tmp_
 def test_d14_text_that_a_spreadsheet_would_run_gets_an_apostrophe():
     text = format_csv(["a", "b"], [["=cmd()", 1], ["@sum", -2.5], ["-3", "plain"], ["+1+1", "-x"]]).decode()
     assert text.splitlines() == ["a,b", "'=cmd(),1", "'@sum,-2.5", "-3,plain", "'+1+1,'-x"]
+
+
+def test_d14_export_guards_words_of_a_space(ask, tmp_path: Path):
+    space, out = tmp_path / "formulas.csv", tmp_path / "dialogues.csv"
+    rows = [f"{word},{sign}" for word in ("=1+1", "@sum", "-x") for sign in "abc"]
+    space.write_text("\n".join(["word,sign", *rows]), encoding="utf-8")
+    code, _, said = ask("export", "--out", out, "--space", space, "--candidates", 3, "--games", 20, *EXACT)
+    assert (code, said) == (0, "")
+    cells = [cell for row in csv.reader(out.read_text(encoding="utf-8").splitlines()) for cell in row]
+    assert any(cell.startswith("'=1+1") for cell in cells)
+    assert not any(cell.startswith(("=", "@", "-x")) for cell in cells)
 
 
 def test_d14_a_full_disk_is_told_with_the_files_name(tmp_path: Path, monkeypatch):
@@ -180,6 +292,30 @@ def test_d14_a_full_disk_is_told_with_the_files_name(tmp_path: Path, monkeypatch
     monkeypatch.undo()
     assert (tmp_path / "old").read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("writer", "named"),
+    [
+        ("metrics.append(Position(0, 1, 'student', i), {'reward': [0.5]}, 1.0)", "metrics.csv"),
+        ("events.scalar('reward', 0.5, i)", "events"),
+    ],
+    ids=["metrics", "events"],
+)  # fmt: skip
+def test_d14_where_training_runs_out_of_room_the_file_is_named(writer: str, named: str, tmp_path: Path):
+    """A limit on the size of files stands for the full disk; the system's error names no file, either."""
+    program = (
+        "import resource, sys\nfrom pathlib import Path\nfrom implicature.cli.errors import system_error\n"
+        "from implicature.training.metrics import MetricsFile, Position\n"
+        "from implicature.training.tensorboard import EventWriter\n"
+        "folder = Path(sys.argv[1])\nevents = EventWriter(folder / 'events', 0)\n"
+        "metrics = MetricsFile(folder / 'metrics.csv', 1)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        f"try:\n    for i in range(1000):\n        {writer}\n"
+        "except OSError as error:\n    print(system_error(error))"
+    )
+    done = subprocess.run([PYTHON, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(f"{tmp_path / named} cannot be used (File too large): check"), done.stderr
 
 
 def test_d14_the_folder_is_synced_after_a_write(tmp_path: Path, monkeypatch):

@@ -207,7 +207,7 @@ def test_d2_a_study_of_format_1_keeps_its_duplicates_and_takes_no_more(page: Tes
         assert post(later, "student", student_turn(seed=3, decision_id=FIRST_ID))["recorded"] is True
     assert [one.seed for one in decisions_in(old)] == [1, 1, 1, 2, 2, 2, 3]
     with closing(sqlite3.connect(old)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         copy = "INSERT INTO decisions SELECT NULL, {} FROM decisions WHERE id = 7"
         names = [row[1] for row in connection.execute("PRAGMA table_info(decisions)")][1:]
         with pytest.raises(sqlite3.IntegrityError):

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from implicature.cli.main import main
 
 CASES = {
+    "lexica": 500, "marked columns": 300,
     "tables": 1_200, "documents": 700, "bytes of tables": 1_600, "images": 400, "names of images": 300,
     "bytes of checkpoints": 1_500, "headers of checkpoints": 500, "arrays of checkpoints": 200,
     "configs": 1_200, "old configs": 300, "bytes of configs": 500,
     "rows": 200, "plans": 200, "metrics": 1_200,
-    "bytes of studies": 200, "decisions": 400,
+    "bytes of studies": 200, "decisions": 400, "study plans": 200,
     "options": 300, "words": 150, "candidates": 80,
 }  # fmt: skip
 """How many cases of each kind."""

@@ -32,7 +32,7 @@ FOLDERS = ["taken", "taken/x", "/dev/null", "/dev/null/x", "x" * 300]
 MATCHUP = {
     "games": ["1", "9", *COUNTS], "seed": SEEDS, "phase": NO_NUMBER, "candidates": ["1", "386", *COUNTS], "game": GAMES,
     "rounds": ["101", *COUNTS], "message-cost": FRACTIONS, "space": FILES, "teacher": PLAYERS, "student": PLAYERS,
-    "images": [*FILES, "objects", "numbers"],
+    "images": [*FILES, "objects", "numbers"], "noise": FRACTIONS, "qud": ["", "taste", "\x1b[31m"],
 }  # fmt: skip
 COUNTED = [
     "iterations", "candidate-sets", "seeds", "width", "layers", "q-hidden", "filters", "replay-batches",
@@ -41,7 +41,19 @@ COUNTED = [
 BAD: dict[str, dict[str, list[str]]] = {
     "explain": {
         "target": ["0", "-1", "4", *LARGE, *NO_NUMBER], "depth": ["-1", "101", *LARGE, *NO_NUMBER],
-        "beta": ["nan", "inf", "-1", "1e308", "", "one"], "start": CHOICES, "space": FILES,
+        "beta": ["nan", "-1", "1e308", "", "one"], "alpha": ["nan", "-1", "1", "one"], "start": CHOICES,
+        "utility": CHOICES, "prior": ["", "1", "x,y,z", "0,0,0", "nan,1,1"], "costs": ["", "a", "z=1", "a=-1"],
+        "noise": FRACTIONS, "qud": ["", "x", "x,y"], "max-words": ["9", *COUNTS], "player": PLAYERS, "space": FILES,
+    },
+    "space": {"out": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
+    "teach": {"games": COUNTS, "seeds": COUNTS, "partner": PLAYERS, "phase": NO_NUMBER, "out": ["x.pdf", "folder"]},
+    "people": {
+        "data": ["missing", "missing.csv", "pipe.csv", "zero.csv", "[red]"], "halves": ["1001", *COUNTS],
+        "out": ["x.txt", "folder", "taken/x.png"],
+    },
+    "ask": {
+        "target": ["0", "4", "z", ""], "said": ["z", "", "a,z"], "prior": ["1", "x,y,z"], "costs": ["a", "z=1"],
+        "qud": ["x"], "max-words": ["9", *COUNTS], "space": FILES, "phase": NO_NUMBER,
     },
     "train": {
         **dict.fromkeys(COUNTED, COUNTS),
@@ -56,6 +68,10 @@ BAD: dict[str, dict[str, list[str]]] = {
         "space": FILES, "images": FILES, "out": FOLDERS, "resume": ["missing", "taken", "folder"],
     },
     "evaluate": {**MATCHUP, "row": ["x.pdf", "x", "folder", "taken/x.csv", "pipe.csv", "zero.csv", ""]},
+    "strangers": {
+        "games": ["1", "9", *COUNTS], "seed": SEEDS, "phase": NO_NUMBER, "partners": PLAYERS,
+        "out": ["x.pdf", "missing/x.png", "folder", "taken/x.png"],
+    },
     "language": MATCHUP,
     "export": {**MATCHUP, "out": ["x.pdf", "x", "missing/x.csv", "folder", "taken/x.csv", "", "x" * 300 + ".csv"]},
     "watch": {"games": ["1", *COUNTS], "out": ["x.pdf", "missing/x.png", "folder", "taken/x.png"]},
@@ -82,7 +98,9 @@ BAD: dict[str, dict[str, list[str]]] = {
 """For every option what is always refused."""
 TWO = ["--teacher", "exact", "--student", "exact", "--games", "10"]
 USUAL: dict[str, list[str]] = {
-    "explain": ["a", "b,c", "c"], "evaluate": TWO, "language": TWO, "export": [*TWO, "--out", "new.csv"],
+    "explain": ["a", "b,c", "c"], "ask": ["exact", "a", "b,c", "c"], "people": ["literal"],
+    "space": ["three-objects"], "teach": ["missing"],
+    "evaluate": TWO, "language": TWO, "strangers": ["missing"], "export": [*TWO, "--out", "new.csv"],
     "watch": ["missing"], "reproduce": ["ceilings"], "play": ["--no-browser", "--port", "0"], "study": ["missing"],
     "train": ["--out", "new"], "render": ["--out", "new"], "bench": [], "report": [],
 }  # fmt: skip

@@ -41,6 +41,21 @@ def load(kind: str, path: Path, content: bytes) -> None:
 
 
 @given(
+    rows=st.lists(
+        st.lists(TEXT | st.sampled_from(["0", "1", "0.5", "nan", "-1", "1e400", "(cost)"]), min_size=1, max_size=4),
+        max_size=5,
+    ),
+    header=st.sampled_from(["name,big,small", "big", "name", "name,big,big", "(cost),big"]),
+)
+@fuzz("lexica")
+def test_a_lexicon_of_any_cells(tmp_path: Path, rows, header):
+    (tmp_path / "mine.lexicon.csv").write_text(
+        "\n".join([header, *(",".join(row) for row in rows)]), "utf-8", "replace"
+    )
+    load("lexica", tmp_path / "mine.csv", b"name,a\nx,1\ny,0\n")
+
+
+@given(
     rows=st.lists(st.lists(TEXT, min_size=1, max_size=4), max_size=5),
     delimiter=st.sampled_from(",;\t"),
     end=st.sampled_from(["\n", "\r\n", "\r", "\0\n"]),
@@ -57,6 +72,21 @@ def test_a_table_of_any_cells(tmp_path: Path, rows, delimiter, end, quoted, bom,
     rows = [[*row, *["x"] * width][:width] for row in rows]
     text = end.join(delimiter.join(map(cell, row)) for row in rows)
     load("tables", tmp_path / "mine.csv", ("\ufeff" * bom + text).encode(encoding, "replace"))
+
+
+MARKS = st.sampled_from(["", " (name)", " (category)", " (word)", "(name)", " (NAME)", " ()", " (name) (word)"])
+CELLS = st.sampled_from(["0", "1", "true", "0.5", "-1e308", "nan", "inf", "٣", "1_0", "", "x", "y", "(name)"])
+
+
+@given(
+    header=st.lists(st.tuples(TEXT | st.just("a"), MARKS), min_size=1, max_size=4),
+    rows=st.lists(st.lists(CELLS, min_size=4, max_size=4), max_size=7),
+)
+@fuzz("marked columns")
+def test_a_table_of_marked_columns(tmp_path: Path, header, rows):
+    lines = [[name + mark for name, mark in header], *(row[: len(header)] for row in rows)]
+    text = "\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in lines)
+    load("marked columns", tmp_path / "mine.csv", text.encode("utf-8", "replace"))
 
 
 @given(

@@ -13,6 +13,11 @@ from implicature.cli.study import write_tables
 from implicature.web.analysis import decision_arrays, is_fitted
 from implicature.web.decisions import COLUMNS, JSON_FIELDS, Decision, is_consistent
 from implicature.web.storage import Study, read_decisions
+from implicature.web.study.order import steps_of
+from implicature.web.study.participants import read_participants
+from implicature.web.study.plan import read_plan
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "franke-degen.json"
 
 GOOD = Decision(
     time="2026-01-01T00:00:00.000+00:00", participant="P1", session="s", role="student", game="three-objects", seed=0,
@@ -40,7 +45,7 @@ def read(kind: str, path: Path, out: Path) -> bool:
         decisions, skipped = read_decisions(path)
         assert skipped >= 0
         assert all(is_consistent(one) for one in decisions)
-        write_tables(decisions, [], out)
+        write_tables(decisions, [], out, *read_participants(path))
         if fitted := [one for one in decisions if is_fitted(one)]:
             decision_arrays(fitted)
 
@@ -84,6 +89,33 @@ def test_decisions_of_any_values(tmp_path: Path, good: bytes, changes: dict, raw
     file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file.close()
     read("decisions", path, tmp_path / "out")
+
+
+def leaves(value: object) -> list[tuple[dict | list, str | int]]:
+    """Where in a document a value can be put in place of another."""
+    if not isinstance(value, dict | list):
+        return []
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    return [*((value, key) for key in keys), *(leaf for key in keys for leaf in leaves(value[key]))]  # pyright: ignore
+
+
+@given(place=st.integers(0, 10**6), value=JSON, name=TEXT)
+@fuzz("study plans")
+def test_study_plans_of_any_values(tmp_path: Path, place: int, value: object, name: str):
+    """A value anywhere in the example plan is replaced by another, or one is added: it is a plan, or one sentence."""
+    plan = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    plan["blocks"][0]["lists"] = {key: trials[:2] for key, trials in plan["blocks"][0]["lists"].items()}
+    holder, key = (found := leaves(plan))[place % len(found)]
+    if isinstance(holder, dict) and place % 3 == 0:
+        holder[name] = value
+    else:
+        holder[key] = value  # pyright: ignore[reportCallIssue, reportArgumentType]
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(plan), encoding="utf-8")
+    sentence = case("study plans", lambda: steps_of(read_plan(path), 3))
+    assert sentence is None or path.name in sentence
+    if sentence is not None:
+        assert_sentence(sentence)
 
 
 def test_the_command_refuses_what_is_no_study(tmp_path: Path):
