@@ -20,9 +20,16 @@ def screenshot(page: Page, name: str, full_page: bool = False) -> None:
     folder = Path(SCREENSHOTS)
     folder.mkdir(parents=True, exist_ok=True)
     page.wait_for_timeout(300)
+    if page.url.startswith("http"):
+        wait_until_painted(page)
     page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => true)")  # nothing moves
     picture = Image.open(io.BytesIO(page.screenshot(full_page=full_page)))
     picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
+
+
+def wait_until_painted(page: Page) -> None:
+    """Until the pictures on the cards are loaded and painted, and so the time of a decision runs."""
+    page.evaluate("import('/ui/measure.js').then(({ painted }) => painted())")
 
 
 def card(page: Page, name: str) -> Locator:

@@ -31,7 +31,7 @@ def test_the_first_screen_asks_one_question_and_answers_it(new_page: NewPage, si
     expect(page.locator(".reason")).to_contain_text("But for the cone she had a better word: “cone”")
     expect(page.locator(".would b")).to_have_text(["“red”", "“blue” or “sphere”", "“cone”"])
     expect(page.locator(".people-lines").first).to_contain_text(
-        "180 people in the same game: 64% for the blue sphere, as you did"
+        "180 people in the same game: 64% chose the blue sphere, as you did"
     )
     fill = page.locator("li", has_text="blue sphere").locator(".fill").first
     expect(fill).to_have_attribute("style", re.compile(r"width: 98\.\d+%"))
@@ -60,9 +60,11 @@ def test_the_story_leads_from_some_to_a_hard_game(new_page: NewPage, site: str):
     expect(page.locator(".cell-reason")).to_contain_text("For the blue cone she would rather say “cone” (99%)")
     screenshot(page, "story")
     page.get_by_role("button", name="Next →", exact=True).click()
-    card(page, "face with moustache").click()
+    card(page, "face with a moustache").click()
     # 58 people were asked: 44 of them chose so.
-    expect(page.locator(".people-lines")).to_contain_text("58 people in the same game: 76% for the face with moustache")
+    expect(page.locator(".people-lines")).to_contain_text(
+        "58 people in the same game: 76% chose the face with a moustache"
+    )
     page.get_by_role("button", name="Next →").click()
     expect(page.locator("button.card")).to_have_count(7)
     page.locator("button.card").first.click()
@@ -102,7 +104,7 @@ def test_another_depth_after_the_guess_leaves_what_she_said(new_page: NewPage, s
     verdict, address = page.locator(".verdict").inner_text(), page.url
     for depth in "0126":
         page.get_by_role("slider").fill(depth)
-        expect(page.locator(".slider .value")).to_contain_text("not at all" if depth == "0" else "deep")
+        expect(page.locator(".slider .value")).to_contain_text("takes words literally" if depth == "0" else "deep")
         expect(page.locator(".speech")).to_have_text(word)
         expect(page.locator(".verdict")).to_have_text(verdict)
     assert page.url == address
@@ -112,6 +114,7 @@ def test_another_mode_is_another_game(new_page: NewPage, site: str):
     """Who has watched or taught a game knows its target, and is not to be asked for it."""
     page = new_page()
     page.goto(f"{site}?mode=teacher&game=objects-4")
+    expect(page.locator(".cards .caption")).to_have_count(4)
     seen = set(page.locator(".cards .caption").all_inner_texts())
     page.get_by_role("button", name="Be the student").click()
     expect(page.locator("button.card")).to_have_count(4)
@@ -133,7 +136,7 @@ def test_the_table_is_stepped_and_every_cell_tells_its_sentence_without_a_reques
         "For the blue cone she would rather say “cone” (99%) than “blue” (1%); for the blue sphere she would say "
         "“blue” (50%). So “blue” takes his belief in the blue cone from 33% to 1%."
     )
-    expect(page.locator(".word-panel .people-lines")).to_contain_text("64% for the blue sphere. Qing & Franke 2015")
+    expect(page.locator(".word-panel .people-lines")).to_contain_text("64% chose the blue sphere. Qing & Franke 2015")
     screenshot(page, "reasoning")
     # α = 1 and the logarithm: 3/5 for the sphere, as in Frank & Goodman 2012 (tests/web/test_engine.py).
     page.get_by_label("its logarithm").check()
@@ -147,6 +150,7 @@ def test_the_table_is_stepped_and_every_cell_tells_its_sentence_without_a_reques
     page.get_by_text("Prior: how likely").click()
     page.get_by_role("slider", name="the blue cone").fill("5")
     assert [url for url in requested if not url.endswith("icon.svg")] == []  # Chromium's own, at a new address
+    expect(page).to_have_url(re.compile("prior=1-1-5"))
     link = page.url
     other = new_page()
     other.goto(link)
@@ -203,8 +207,8 @@ def test_a_second_word_costs_and_helps_and_the_reasons_count_all_cards(new_page:
     page.get_by_role("button", name="sphere", exact=True).click()
     expect(page.locator(".verdict")).to_contain_text("Right.")
     expect(page.locator(".reason").nth(1)).to_have_text(
-        "“sphere” is true of the red sphere and the blue sphere. Before it he hardly believed in the red sphere. He "
-        "takes her to say any true word; so he is sure of the blue sphere (100%)."
+        "“sphere” is true of the red sphere and the blue sphere. Before it he hardly believed in the red spyoue. He "
+        "takes you to say any true word; so he is sure of the blue sphere (100%)."
     )
 
 
@@ -220,9 +224,17 @@ def test_a_pair_learns_and_the_same_game_is_shown_after_each_phase(new_page: New
     expect(page.locator(".slider .value")).to_have_text("after phase 3")
     expect(page.locator(".verdict")).to_contain_text("Right. She meant {0, 1, 3, 4}.")
     screenshot(page, "watch")
+    page.locator(".slider .value").evaluate(
+        """(value) => {
+          window.shown = [];
+          const options = { childList: true, characterData: true, subtree: true };
+          new MutationObserver(() => window.shown.push(value.textContent)).observe(value, options);
+        }"""
+    )
     page.get_by_role("button", name="Let them learn").click()
-    expect(page.locator(".slider .value")).to_have_text("before phase 1: literal")
-    expect(page.locator(".slider .value")).to_have_text("after phase 1")
+    phases = ["before phase 1: literal", "after phase 1", "after phase 2", "after phase 3"]
+    page.wait_for_function("(last) => window.shown.at(-1) === last", arg=phases[-1])
+    assert page.evaluate("window.shown") == phases
     page.get_by_role("button", name="Play against them").click()
     page.locator("button.card").first.click()
     expect(page.locator(".score .label")).to_have_text(
@@ -242,16 +254,16 @@ def test_own_objects_are_made_by_clicking_kept_and_shared(new_page: NewPage, sit
     page.get_by_role("button", name="Remove object 4").click()
     page.get_by_label("this one is meant").nth(1).check()
     page.get_by_role("button", name="Play with these").click()
-    expect(card(page, "green sphere with hat")).to_be_in_viewport()
+    expect(card(page, "green sphere with a hat")).to_be_in_viewport()
     link = page.url
     other = new_page()
     other.goto(link)
-    card(other, "green sphere with hat").click()
+    card(other, "green sphere with a hat").click()
     expect(other.locator(".verdict")).to_contain_text("Right.")
     other.get_by_role("button", name="Next game").click()
-    expect(card(other, "green sphere with hat")).to_be_visible()
+    expect(card(other, "green sphere with a hat")).to_be_visible()
     page.goto(f"{site}?mode=teacher&game=own")
-    expect(page.locator(".cards", has_text="green sphere with hat")).to_be_visible()
+    expect(page.locator(".cards", has_text="green sphere with a hat")).to_be_visible()
 
 
 @pytest.mark.parametrize("game", ["objects-4", "objects-7"])
@@ -333,6 +345,7 @@ def test_axe_finds_nothing_in_any_state(new_page: NewPage, site: str, dark: bool
             findings[state] = found
 
     page.goto(site)
+    expect(page.locator(".board")).to_be_visible()
     check("first screen")
     card(page, "blue cone").click()
     check("first answer")
@@ -362,6 +375,7 @@ def test_axe_finds_nothing_in_any_state(new_page: NewPage, site: str, dark: bool
     expect(page.locator(".curve")).to_contain_text("200 random games")
     check("watch")
     page.goto(f"{site}?mode=nonsense")
+    expect(page.get_by_role("alert")).to_be_visible()
     check("error")
     assert findings == {}
 
@@ -408,7 +422,7 @@ def test_two_exact_agents_are_watched_at_each_depth(new_page: NewPage, site: str
     assert target_belief.all_inner_texts()[:2] == ["50%", "99%"]
     page.get_by_role("slider").press("ArrowRight")
     expect(page.locator(".verdict")).to_have_text("Right. She meant the blue sphere.")
-    assert "variant=1" in page.url
+    expect(page).to_have_url(re.compile("variant=1"))
 
 
 def test_the_exported_page_plays_with_the_network_cut(new_page: NewPage, site: str):

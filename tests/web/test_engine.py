@@ -220,16 +220,26 @@ def test_the_site_is_small(site_folder):
 
 
 def test_no_address_breaks_the_page(engine: Page):
-    """Any combination of values is a whole game or one sentence."""
+    """Any combination of values is a whole game, in which she has a word for the target, or one sentence."""
     values = {
         "mode": ["story", "student", "teacher", "reasoning", "watch", "x"],
         "game": ["numbers-4", "objects-7", "some-all", "three-objects", "faces", "own", "custom"],
-        "objects": ["blue.sphere_red.sphere_blue.cone", "-_hat_hat.glasses", "1.2_2.3", "some_some.all", "__", "a"],
+        "objects": [
+            "blue.sphere_red.sphere_blue.cone",
+            "-_hat_hat.glasses",
+            "-_-",
+            "1.2_2.3",
+            "some_some.all",
+            "__",
+            "a",
+        ],
         "target": ["1", "3", "9", "-1"],
         "key": ["0", "2", "x"],
         "agent": ["exact", "trained", "run"],
         "variant": ["0", "3", "6", "50"],
         "rounds": ["1", "4", "0"],
+        "pragmatic_only": ["0"],
+        "mind": ["0", "2", "3"],
         "candidates": ["2", "12", "99"],
         "prior": ["1-2-3", "5", "x"],
         "costs": ["blue.50", "red", "1.10_2.5"],
@@ -246,9 +256,11 @@ def test_no_address_breaks_the_page(engine: Page):
     broken = engine.evaluate(
         """async (queries) => {
           const { completeAddress, contextOf } = await import("/dealing.js");
+          const { exactAgent, speak } = await import("/engine/agents.js");
           const { readAddress, writeAddress } = await import("/url.js");
           const site = await (await fetch("/data/site.json")).json();
           const env = { site, about: null, own: null };
+          const agent = exactAgent({ depth: 1, rationality: 10, utility: "belief" });
           return queries.filter((query) => {
             try {
               const { address, error } = readAddress(`?${query}`, site, null);
@@ -258,8 +270,10 @@ def test_no_address_breaks_the_page(engine: Page):
               const context = contextOf(whole, env);
               // The address that the page writes is read as the same game.
               const again = completeAddress(readAddress(writeAddress(whole), site, null).address, env);
-              const isSame = contextOf(again, env).key === context.key && again.target === whole.target;
-              return !isSame || !context.candidates[whole.target];
+              const isSame = contextOf(again, env).key === context.key && again.target === whole.target
+                && again.mind === whole.mind;
+              const word = whole.mode === "reasoning" ? 0 : speak(agent, context, whole.target, context.prior, []);
+              return !isSame || !context.candidates[whole.target] || context.words[word] === undefined;
             } catch (problem) {
               return true;
             }
@@ -279,8 +293,10 @@ def test_a_teachers_games_have_words_that_work_but_fewer_than_half(engine: Page)
           const env = { site, about: null, own: null };
           let state = 1; // the same games on every run
           const random = () => { state = (Math.imul(state, 1664525) + 1013904223) >>> 0; return state / 2 ** 32; };
-          return Object.keys(MINDS).flatMap((mind) => Array.from({ length: 20 }, () => {
-            const address = completeAddress({ ...START, mode: "teacher" }, env, random, mind);
+          return Object.keys(MINDS).flatMap((mind) => Array.from({ length: 20 }, (_, i) => {
+            // A hidden partner, or one who is known.
+            const address = i % 2 ? completeAddress({ ...START, mode: "teacher" }, env, random, mind)
+              : completeAddress({ ...START, mode: "teacher", partner: mind }, env, random, "deep");
             const context = contextOf(address, env);
             const words = workingWords(context, MINDS[mind], address.target).length;
             return words / context.truth[address.target].filter(Boolean).length;

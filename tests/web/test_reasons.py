@@ -19,10 +19,10 @@ ROUNDING = 0.00501
 
 TELL_IN_BROWSER = """async (games) => {
   const { exactAgent, follow } = await import("/engine/agents.js");
-  const { HE, reason, YOU } = await import("/engine/reasons.js");
+  const { HE, HE_OF_YOU, reason, YOU } = await import("/engine/reasons.js");
   return games.map(({ context, settings, target, words }, i) => {
     const agent = { ...exactAgent(settings), start: settings.start };
-    const who = i % 2 ? YOU : HE;
+    const who = [HE, YOU, HE_OF_YOU][i % 3];
     return follow(agent, context, target, words).map((round) => reason(context, round, agent, target, who));
   });
 }"""
@@ -34,8 +34,10 @@ SAID_OF_HIM = {
     "so it is most likely": "so he believes in",
     "taken literally, it may be any true word": "he takes her to say any true word",
     "taken literally, it only tells what it is true of": "he asks only what it is true of",
+    "he takes you to say": "he takes her to say",
+    "you would": "she would",
 }
-"""What is said to the person who plays, and what is said of a student in its place."""
+"""What is said to the person who plays, student or teacher, and what is said of two others in its place."""
 
 CELLS_IN_BROWSER = """async (games) => {
   const { cellReason } = await import("/engine/reasons.js");
@@ -128,13 +130,14 @@ class Claims:
         possible = {o for o, p in enumerate(before) if p >= 0.01}
         said = next(name for name, m in self.words.items() if m == word)
         rest = sentence
-        fit = re.match(rf"“{said}” is true (of none of them|of all of them|only of (C\d+)|of ([^.]+))\. ", rest)
+        fit = re.match(rf"“{said}” is true (of (?:none|both|all) of them|only of (C\d+)|of ([^.]+))\. ", rest)
         assert fit
         rest = rest[fit.end() :]
         if fit[1] == "of none of them":
             assert not fits
-        elif fit[1] == "of all of them":
+        elif fit[1].endswith(" of them"):
             assert len(fits) == len(self.truth)
+            assert ("both" in fit[1]) == (len(fits) == 2)
         elif fit[2]:
             assert fits == {self.names[fit[2]]}
         else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from browsing import NewPage, axe_findings, card, screenshot
+from browsing import NewPage, axe_findings, card, screenshot, wait_until_painted
 from playwright.sync_api import Page, expect
 
 from implicature.training.config import Config
@@ -192,13 +192,13 @@ def test_the_time_starts_when_the_pictures_are_painted(new_page: NewPage, study)
     page.get_by_role("button", name="I agree").click()
     expect(page.locator("button.card")).to_have_count(4)
     shown = time.monotonic()
+    while len(held) < 4:
+        page.wait_for_timeout(50)
     page.wait_for_timeout(2_000)
     assert len(held) == 4
     for route in held:
         route.continue_()
-    while not page.evaluate("[...document.images].every((one) => one.complete)"):
-        page.wait_for_timeout(50)
-    page.wait_for_timeout(300)
+    wait_until_painted(page)
     page.locator("button.card").first.click()
     expect(page.locator(".verdict")).to_be_visible()
     (row,) = rows_of(file, "P17")

@@ -163,7 +163,8 @@ def test_a_trial_fits_a_phone_takes_one_answer_and_measures_what_happened(new_pa
     assert page.evaluate(
         "document.documentElement.scrollWidth <= innerWidth && document.body.scrollHeight <= innerHeight"
     )
-    page.wait_for_timeout(1000)  # the pictures are painted
+    expect(page.locator(".trial")).to_have_attribute("aria-busy", "false")  # the pictures are painted
+    page.wait_for_timeout(1000)
     page.evaluate("dispatchEvent(new Event('blur'))")
     page.locator("button.card").first.dblclick()
     expect(page.locator(".verdict")).to_be_visible()

@@ -1,7 +1,7 @@
 // From an address that leaves something open to a whole game, and from one game to the next.
 
 import { exactAgent, trainedAgent } from "./engine/agents.js";
-import { dealWhere, makeContext, pragmaticTargets } from "./engine/context.js";
+import { dealWhere, makeContext, nameable, pragmaticTargets } from "./engine/context.js";
 import { best, column, recursion } from "./engine/rsa.js";
 import { findSpace, newSeed } from "./url.js";
 
@@ -51,6 +51,11 @@ const teachableTargets = (depth) => (context) => context.candidates.flatMap((_, 
   return others.some((words) => words !== String(own)) ? [target] : [];
 });
 
+function drawTarget(address, env, random) {
+  const targets = nameable(contextOf(address, env));
+  return targets[Math.floor(random() * targets.length)] ?? 0;
+}
+
 export function completeAddress(address, env, random = Math.random, mind = "deep") {
   const game = address.game ?? (address.agent === "trained" ? env.site.pair.game : DEFAULT_GAME[address.mode]);
   if (isRemote(address, env)) {
@@ -61,12 +66,13 @@ export function completeAddress(address, env, random = Math.random, mind = "deep
   const whole = { ...address, game };
   if (address.mode === "story") return whole;
   const space = findSpace(env.site, game);
-  if (whole.candidates) return whole.target === null ? { ...whole, target: Math.floor(random() * whole.candidates.length) } : whole;
+  whole.mind = whole.mode === "teacher" && whole.agent === "exact" && whole.partner === "hidden" ? whole.mind ?? mind : null;
+  if (whole.candidates) return whole.target === null ? { ...whole, target: drawTarget(whole, env, random) } : whole;
   if (whole.mode === "reasoning" && game === "three-objects") return { ...whole, candidates: OWN_START, target: whole.target ?? 0, word: whole.word ?? "blue" };
-  if (game === "own") return { ...whole, candidates: env.own ?? OWN_START, target: whole.target ?? 0 };
+  if (game === "own") return completeAddress({ ...whole, candidates: env.own?.flat().length ? env.own : OWN_START }, env, random, mind);
   const number = Math.min(whole.number ?? space.candidates, space.instances.length);
-  const accepts = whole.mode === "teacher" ? teachableTargets(MINDS[mind] ?? MINDS.deep)
-    : whole.pragmaticOnly ? pragmaticTargets : (context) => context.candidates.map((_, i) => i);
+  const accepts = whole.mode === "teacher" ? teachableTargets(MINDS[whole.mind ?? whole.partner] ?? MINDS.deep)
+    : whole.pragmaticOnly ? pragmaticTargets : nameable;
   return { ...whole, ...dealWhere(space, number, random, accepts, whole.mode === "teacher" ? TEACHER_TRIES : undefined) };
 }
 
@@ -74,7 +80,8 @@ export function completeAddress(address, env, random = Math.random, mind = "deep
 export function nextAddress(address, env, random = Math.random, mind = "deep") {
   if (address.game === "own" && address.candidates) {
     const order = address.candidates.map((candidate) => [random(), candidate]).sort(([one], [other]) => one - other).map(([, candidate]) => candidate);
-    return { ...address, candidates: order, target: Math.floor(random() * order.length), prior: null };
+    const next = { ...address, candidates: order, prior: null };
+    return { ...next, target: drawTarget(next, env, random) };
   }
   const fresh = { ...address, candidates: null, target: null, instances: null, prior: null, costs: {}, word: null, seed: address.seed === null ? null : newSeed() };
   return completeAddress(fresh, env, random, mind);

@@ -9,8 +9,9 @@ export const PARTNERS = { literal: "literal", one: "one step", deep: "deep", hid
 export const MAX_DEPTH = 10, MAX_ROUNDS = 4, SEEDS = 2 ** 31;
 export const START = {
   mode: "story", game: null, candidates: null, target: null, agent: "exact", variant: null, rationality: 10, utility: "belief", start: null,
-  prior: null, costs: {}, rounds: 1, number: null, pragmaticOnly: true, partner: "hidden", step: 0, word: null, seed: null, instances: null, participant: null, condition: null,
+  prior: null, costs: {}, rounds: 1, number: null, pragmaticOnly: true, partner: "hidden", mind: null, step: 0, word: null, seed: null, instances: null, participant: null, condition: null,
 };
+const HIDDEN_MINDS = ["literal", "one", "deep"];
 // Links of earlier versions still work where a server can deal their games.
 const OLD_PARAMETERS = { step: "variant", tricky: "pragmatic_only", set: "instances", thoughts: null, beliefs: null };
 const OLD_NAMES = { agent: { pair: "trained", pretrained: "trained", met: "matchup" }, game: { yours: "custom" } };
@@ -63,7 +64,20 @@ function readCandidates(parameters, site, game) {
   if (candidates.length < 2 || candidates.length > MAX_CANDIDATES) throw new AddressError(`“objects” has ${candidates.length} candidates, not 2 to ${MAX_CANDIDATES}.`);
   const unknown = candidates.flat().find((word) => !WORD.test(word) || !space.words.includes(word));
   if (unknown !== undefined) throw new AddressError(`“${unknown}” is not a word of ${space.title}.`);
+  if (!candidates.flat().length) throw new AddressError("no word is true of any of its objects.");
   return candidates;
+}
+
+// In the address of a game with a hidden partner, who he is is not to be read off either.
+function readMind(parameters, candidates) {
+  const mind = wholeNumber(parameters, "mind", 0, HIDDEN_MINDS.length - 1, null);
+  return mind === null || !candidates ? null : HIDDEN_MINDS[(mind + HIDDEN_MINDS.length - offset(parameters.get("objects"), HIDDEN_MINDS.length)) % HIDDEN_MINDS.length];
+}
+
+function readPrior(parameters, candidates) {
+  const prior = parameters.get("prior")?.split("-").map((text) => decimal(text, "prior", 0.01, 100)) ?? null;
+  if (prior && candidates && prior.length !== candidates.length) throw new AddressError(`“prior” has ${prior.length} numbers for ${candidates.length} candidates.`);
+  return prior;
 }
 
 function readTarget(parameters, candidates) {
@@ -111,6 +125,8 @@ function parseAddress(parameters, site, about) {
   const agent = oneOf(parameters, "agent", agents, preferred && !parameters.has("game") ? preferred.name : learns ? "trained" : "exact");
   const game = oneOf(parameters, "game", games, preferred && agent === preferred.name ? preferred.games[0] : null);
   const candidates = game === null ? null : readCandidates(parameters, site, game);
+  const target = readTarget(parameters, candidates);
+  if (target !== null && !candidates[target].length && mode !== "reasoning") throw new AddressError("no word is true of the one that is meant.");
   const isServed = !["exact", "trained"].includes(agent) || Boolean(about?.consent) || parameters.has("seed");
   if (agent === "trained" && !isServed && ![null, site.pair.game].includes(game)) throw new AddressError(`the trained pair plays ${site.pair.game}, not ${game}.`);
   if (game !== null && !findSpace(site, game) && ["story", "reasoning"].includes(mode)) throw new AddressError(`${game} is a game of the server’s, without a table.`);
@@ -121,12 +137,12 @@ function parseAddress(parameters, site, about) {
   }
   return {
     ...START, mode, game, agent, candidates, seed,
-    target: readTarget(parameters, candidates),
+    target,
     variant: wholeNumber(parameters, "variant", 0, isServed ? 100 : agent === "trained" ? site.pair.phases.length - 1 : MAX_DEPTH, null),
     rationality: parameters.has("rationality") ? decimal(parameters.get("rationality"), "rationality", 0, 100) : START.rationality,
     utility: oneOf(parameters, "utility", ["belief", "log"], START.utility),
     start: oneOf(parameters, "start", ["share", "indicator"], null),
-    prior: parameters.get("prior")?.split("-").map((text) => decimal(text, "prior", 0.01, 100)) ?? null,
+    prior: readPrior(parameters, candidates),
     costs: Object.fromEntries((parameters.get("costs")?.split("_") ?? []).map((text) => {
       const [, word, cost] = /^([a-z0-9-]{1,24})\.(\d+)$/.exec(text) ?? [];
       if (word === undefined) throw new AddressError(`“costs=${text}” is not a word and hundredths.`);
@@ -136,6 +152,7 @@ function parseAddress(parameters, site, about) {
     number: wholeNumber(parameters, "candidates", 2, MAX_CANDIDATES, null),
     pragmaticOnly: oneOf(parameters, "pragmatic_only", ["0", "1"], "1") === "1",
     partner: oneOf(parameters, "partner", Object.keys(PARTNERS), START.partner),
+    mind: readMind(parameters, candidates),
     step: wholeNumber(parameters, "step", 0, 2 * MAX_DEPTH + 2, 0),
     word: parameters.get("word"),
     instances: parameters.get("instances")?.split("-").map(Number) ?? null,
@@ -167,6 +184,7 @@ export function writeAddress(address) {
   set("rounds", address.rounds, 1);
   set("pragmatic_only", Number(address.pragmaticOnly), 1);
   if (mode === "teacher") set("partner", address.partner, START.partner);
+  if (parameters.objects && address.mind && mode === "teacher") set("mind", (HIDDEN_MINDS.indexOf(address.mind) + offset(parameters.objects, HIDDEN_MINDS.length)) % HIDDEN_MINDS.length);
   set("step", address.step, 0);
   set("word", address.word);
   set("seed", address.seed);

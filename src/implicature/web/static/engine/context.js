@@ -27,19 +27,20 @@ export const OWN = {
   instances: null, labels: null, candidates: 3, share: true, pictures: false,
 };
 
+const WORN = { hat: "a hat", glasses: "glasses", moustache: "a moustache" };
 const list = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts.join(""));
 
 // How a sentence mentions a candidate with these attributes.
 export function labelOf(space, attributes) {
   if (space.kind === "numbers") return `{${attributes.join(", ")}}`;
-  if (space.kind === "faces") return attributes.length ? `the face with ${list(attributes)}` : "the plain face";
+  if (space.kind === "faces") return attributes.length ? `the face with ${list(attributes.map((name) => WORN[name]))}` : "the plain face";
   const index = space.instances?.findIndex((one) => sameWords(one.map((i) => space.words[i]), attributes)) ?? -1;
   if (index >= 0 && space.labels) return space.labels[index];
   const worn = attributes.filter((name) => ACCESSORIES.includes(name));
   const rank = (name) => (SHAPES.includes(name) ? 3 : COLOURS.includes(name) ? 2 : name.includes("-") ? 1 : 0);
   const own = attributes.filter((name) => !worn.includes(name)).sort((one, other) => rank(one) - rank(other));
   const noun = own.length ? own.join(" ") : worn.length ? "face" : "plain one";
-  return `the ${noun}${worn.length ? ` with ${list(worn)}` : ""}`;
+  return `the ${noun}${worn.length ? ` with ${list(worn.map((name) => WORN[name]))}` : ""}`;
 }
 
 export function sameWords(one, other) {
@@ -102,6 +103,9 @@ export function pairAccuracies(context) {
     greedyAccuracy(context.truth, recursion(context.truth, { depth, start: context.start }, context.prior, context.costs).student[depth]));
 }
 
+// Candidates that she has a word for.
+export const nameable = (context) => context.truth.flatMap((row, o) => (row.some(Boolean) ? [o] : []));
+
 // A game whose target passes; where none is found, the last one drawn.
 export function dealWhere(space, number, random, accepts, tries = TRIES) {
   let context, targets = [];
@@ -109,7 +113,7 @@ export function dealWhere(space, number, random, accepts, tries = TRIES) {
     context = makeContext(space, drawCandidates(space, number, random));
     targets = accepts(context);
   }
-  if (!targets.length) targets = context.candidates.map((_, i) => i);
+  if (!targets.length) targets = nameable(context);
   return { candidates: context.candidates.map((one) => one.attributes), target: targets[Math.floor(random() * targets.length)] };
 }
 

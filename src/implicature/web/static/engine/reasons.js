@@ -18,15 +18,16 @@ export function join(parts, last = "and", most = MOST_NAMES) {
   return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} ${last} ${shown.at(-1)}` : shown.join("");
 }
 
-// Who hears the word: a student, or the person who plays.
+// Who hears the word, a student or the person who plays; and who says it, a teacher or that person.
 export const HE = {
-  hardly: "Before it he hardly believed in", nothing: "it tells him nothing new", cannot: "he cannot tell", sure: "he is sure of", believes: "he believes in",
+  she: "she",   hardly: "Before it he hardly believed in", nothing: "it tells him nothing new", cannot: "he cannot tell", sure: "he is sure of", believes: "he believes in",
   share: "he takes her to say any true word", indicator: "he asks only what it is true of",
 };
 export const YOU = {
-  hardly: "Before it there was hardly a reason to believe in", nothing: "it tells you nothing new", cannot: "you cannot tell", sure: "it must be", believes: "it is most likely",
+  she: "she",   hardly: "Before it there was hardly a reason to believe in", nothing: "it tells you nothing new", cannot: "you cannot tell", sure: "it must be", believes: "it is most likely",
   share: "taken literally, it may be any true word", indicator: "taken literally, it only tells what it is true of",
 };
+export const HE_OF_YOU = { ...HE, she: "you", share: "he takes you to say any true word" };
 
 const total = (numbers) => numbers.reduce((one, other) => one + other, 0);
 const indices = (items, test) => items.flatMap((item, i) => (test(item, i) ? [i] : []));
@@ -45,7 +46,7 @@ function fitSentence(context, word) {
   const fits = indices(candidates, (_, o) => truth[o][word]);
   const name = quote(words[word]);
   if (!fits.length) return `${name} is true of none of them.`;
-  if (fits.length === candidates.length) return `${name} is true of all of them.`;
+  if (fits.length === candidates.length) return `${name} is true of ${fits.length === 2 ? "both" : "all"} of them.`;
   const names = fits.map((o) => candidates[o].label);
   return fits.length === 1 ? `${name} is true only of ${names[0]}.` : `${name} is true of ${join(names)}.`;
 }
@@ -56,8 +57,8 @@ function unlikelySentence(context, { word, before }, who) {
   return out.length ? `${who.hardly} ${join(out.map((o) => context.candidates[o].label))}.` : "";
 }
 
-// 3. What she would have said instead for the rivals of the candidate he now believes most.
-function counterfactual(context, round, winner, agent) {
+// 3. What would have been said instead for the rivals of the candidate he now believes most.
+function counterfactual(context, round, winner, agent, who) {
   const { candidates, truth, words } = context;
   const rivals = indices(candidates, (_, o) => o !== winner && truth[o][round.word] && round.before[o] >= POSSIBLE);
   const groups = new Map();
@@ -67,9 +68,9 @@ function counterfactual(context, round, winner, agent) {
     const others = likely.filter((m) => m !== round.word);
     const text = likely.includes(round.word)
       ? others.length
-        ? `she would as soon have said ${quote(words[round.word])} as ${join(others.map((m) => quote(words[m])), "or")}`
-        : `she would have said ${quote(words[round.word])}, too (${percent(chance)})`
-      : `she would have said ${join(others.map((m) => quote(words[m])), "or")} (${percent(chance)})`;
+        ? `${who.she} would as soon have said ${quote(words[round.word])} as ${join(others.map((m) => quote(words[m])), "or")}`
+        : `${who.she} would have said ${quote(words[round.word])}, too (${percent(chance)})`
+      : `${who.she} would have said ${join(others.map((m) => quote(words[m])), "or")} (${percent(chance)})`;
     groups.set(text, [...(groups.get(text) ?? []), candidates[o].label]);
   }
   const clauses = [...groups].map(([text, names]) => `for ${join(names)} ${text}`);
@@ -77,12 +78,12 @@ function counterfactual(context, round, winner, agent) {
   return clauses.length > 3 ? `${clauses.slice(0, 2).join(", ")}; and so on for ${clauses.length - 2} more` : join(clauses);
 }
 
-// 4. Why this one wins although she would rather have said something else for it, too.
-function becauseOfNumbers(context, round, winner, agent) {
+// 4. Why this one wins although something else would rather have been said for it, too.
+function becauseOfNumbers(context, round, winner, agent, who) {
   const { words: likely, chance } = likelyWords(round.likelihood, winner, agent.nearTie);
   if (!likely.length || likely.includes(round.word)) return "";
   const { label } = context.candidates[winner];
-  const rather = `Even for ${label} she would rather have said ${join(likely.map((m) => quote(context.words[m])), "or")} (${percent(chance)})`;
+  const rather = `Even for ${label} ${who.she} would rather have said ${join(likely.map((m) => quote(context.words[m])), "or")} (${percent(chance)})`;
   const others = indices(context.candidates, (_, o) => o !== winner && round.before[o] >= POSSIBLE);
   const own = round.likelihood[winner][round.word];
   const likeliest = others.length && others.every((o) => own > round.likelihood[o][round.word]);
@@ -118,8 +119,8 @@ export function reason(context, round, agent, target = null, who = HE) {
   parts.push(unlikelySentence(context, round, who));
   const winner = round.after.indexOf(Math.max(...round.after));
   const end = conclusion(context, round, target, who);
-  const because = round.likelihood && agent.depth !== 0 ? counterfactual(context, round, winner, agent) : literalReason(context, agent, who);
-  if (round.likelihood && agent.depth !== 0) parts.push(becauseOfNumbers(context, round, winner, agent));
+  const because = round.likelihood && agent.depth !== 0 ? counterfactual(context, round, winner, agent, who) : literalReason(context, agent, who);
+  if (round.likelihood && agent.depth !== 0) parts.push(becauseOfNumbers(context, round, winner, agent, who));
   parts.push(because ? `${upper(because)}; so ${end}.` : `So ${end}.`);
   return parts.filter(Boolean).join(" ");
 }

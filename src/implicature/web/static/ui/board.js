@@ -65,13 +65,16 @@ export function BeliefTable({ context, round, people = [] }) {
 
 // What the bars on the cards show.
 export function BarsKey({ who, people = false }) {
-  return html`<p class="legend bars-key"><i class="now-key"></i>how much ${who} in each <i class="was-key"></i>before the word${people && html` <i class="people-key"></i>how many people chose it`}</p>`;
+  return html`<p class="legend bars-key"><span><i class="now-key"></i>how much ${who} in each</span> <span><i class="was-key"></i>before the word</span>${people && html` <span><i class="people-key"></i>how many people chose it</span>`}</p>`;
 }
+
+const DID = { people: "chose", answers: "were" }; // and bets are on something
 
 function PeopleItem({ context, one, answer }) {
   const top = one.shares.indexOf(Math.max(...one.shares));
-  const own = answer === null ? "" : answer === top ? ", as you did" : `; ${percent(one.shares[answer])} chose as you did`;
-  return html`<li><i class="people-key"></i>${one.n} ${one.unit} in the same game: ${percent(one.shares[top])} for ${context.candidates[top].label}${own}. <cite>${one.source}</cite></li>`;
+  const did = DID[one.unit] ?? "on";
+  const own = answer === null ? "" : answer === top ? ", as you did" : `, ${percent(one.shares[answer])} ${did} your guess`;
+  return html`<li><i class="people-key"></i>${one.n} ${one.unit} in the same game: ${percent(one.shares[top])} ${did} ${context.candidates[top].label}${own}. <cite>${one.source}</cite></li>`;
 }
 
 // What people answered, study by study; the first alone where it is to be brief.

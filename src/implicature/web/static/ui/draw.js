@@ -7,7 +7,7 @@ const COLOURS = {
   green: ["#93dd9c", "#2f9e44", "#186128"], cyan: ["#a1eef2", "#17b3bd", "#0b6f77"], magenta: ["#f4a3e8", "#c837b0", "#7a1a6b"],
   grey: ["#d9dce0", "#9aa1a9", "#5d646c"],
 };
-const SHEET = { columns: 24, rows: 12, tile: 130, picture: 128 }; // pixels of objects.png
+const SHEET = { columns: 24, rows: 12, tile: 130, shown: 126, edge: 1 }; // pixels of objects.png
 
 // The fills of all drawings, once on the page.
 export function Paints() {
@@ -60,8 +60,8 @@ function Boys({ attributes }) {
 }
 
 function SheetPicture({ instance }) {
-  const { columns, rows, tile, picture } = SHEET;
-  const place = (i, number) => `${(100 * i * tile) / (number * tile - picture)}%`;
+  const { columns, rows, tile, shown, edge } = SHEET;
+  const place = (i, number) => `${(100 * (i * tile + edge)) / (number * tile - shown)}%`;
   const style = { backgroundPosition: `${place(instance % columns, columns)} ${place(Math.floor(instance / columns), rows)}` };
   return html`<span class="drawing picture sheet" style=${style}></span>`;
 }

@@ -3,7 +3,7 @@
 //
 //   { context, target (null before a student has answered), messages, answers, over, answer, rounds, agent, recorded }
 
-import { useCallback, useEffect, useRef, useState } from "../vendor/htm-preact.js";
+import { useCallback, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 import { follow, pickTied, speak } from "../engine/agents.js";
 import { makeContext } from "../engine/context.js";
 import { MAX_ROUNDS } from "../url.js";
@@ -136,14 +136,16 @@ function beginGame(games) {
 
 export function usePlay(driver, key, games) {
   const [state, setState] = useState({ key: null, play: null, error: null, busy: true });
-  const turn = useRef({ inFlight: false, started: 0, id: null, focusLost: () => 0 });
+  const turn = useRef({ inFlight: false, began: 0, started: 0, id: null, focusLost: () => 0 });
   const newTurn = useCallback(() => {
-    const now = { inFlight: false, started: performance.now(), id: newUUID(), focusLost: watchFocus() };
+    const began = performance.now();
+    const now = { inFlight: false, began, started: began, id: newUUID(), focusLost: watchFocus() };
     turn.current = now;
     // The time starts when the pictures have been painted: those of the new game are on the page after this frame.
     requestAnimationFrame(() => painted().then((time) => { now.started = time; }));
   }, []);
-  useEffect(() => {
+  // Before the next frame, so that a game that is dealt in the browser follows the last one without a gap.
+  useLayoutEffect(() => {
     let current = true;
     setState((before) => ({ ...before, busy: true, error: null }));
     driver.start().then(
@@ -153,10 +155,10 @@ export function usePlay(driver, key, games) {
     return () => { current = false; };
   }, [key]);
   const act = (name) => async (choice) => {
-    const { inFlight, started, id, focusLost } = turn.current;
+    const { inFlight, began, started, id, focusLost } = turn.current;
     const play = state.play;
     const time = performance.now() - started;
-    if (!play || play.over || inFlight || (play.answers.length && time < MIN_DECISION)) return null;
+    if (!play || play.over || inFlight || (play.answers.length && performance.now() - began < MIN_DECISION)) return null;
     turn.current.inFlight = true;
     setState((before) => ({ ...before, busy: true }));
     try {

@@ -40,13 +40,13 @@ export function Reasoning({ env, address, change, announce }) {
   const onPlay = () => { if (!playing && index >= steps.length - 1) change({ step: 0 }, true); setPlaying(!playing); };
   const cell = selected && selected.o < context.candidates.length && selected.m < context.words.length ? selected : null;
   return html`<div class=${usableWords(context).length > 8 ? "reasoning wide" : "reasoning"}>
-    <section class="board" aria-labelledby="table-title"><h2 id="table-title">Who would say what, and what would he make of it?</h2>
+    <section class="board" aria-labelledby="table-title"><h2 id="table-title">What would she say, and what would he make of it?</h2>
       <label class="item">Game <select value=${ITEMS.findIndex((item) => item.game === address.game && JSON.stringify(item.candidates) === JSON.stringify(address.candidates))} onChange=${(event) => {
     const item = ITEMS[Number(event.target.value)];
     if (item) change({ game: item.game, candidates: item.candidates, target: 0, word: item.word, step: 0, prior: null, costs: {} });
   }}><option value="-1">your game</option>${ITEMS.map((item, i) => html`<option key=${i} value=${i}>${item.title}</option>`)}</select></label>
-      <${RecursionTable} context=${context} steps=${steps} index=${index} onIndex=${(step) => { setPlaying(false); change({ step }, true); }} selected=${cell} onSelect=${select} people=${env.site.people} playing=${playing} onPlay=${onPlay} />
-      <div class="actions"><${ShareButton} announce=${announce} label="Copy a link to this table" /></div>
+      <${RecursionTable} context=${context} steps=${steps} index=${index} onIndex=${(step) => { setPlaying(false); change({ step }, true); }} selected=${cell} onSelect=${select} announce=${announce} people=${env.site.people} playing=${playing} onPlay=${onPlay} />
+      <div class="actions"><${ShareButton} address=${address} announce=${announce} label="Copy a link to this table" /></div>
     </section>
     <aside class="beside" aria-label="Settings of the recursion">
       <${Knobs} ...${{ address, context, depth, change }} />
@@ -67,7 +67,7 @@ function WordPanel({ context, word, step, peopleOf, change }) {
 }
 
 function Range({ label, name, value, min, max, step, onChange, text = String(value), about = null }) {
-  return html`<label class="slider"><span>${label} <strong class="value">${text}</strong>${about && html` <span class="about">${about}</span>`}</span>
+  return html`<label class="slider"><span>${label} <strong class="value">${text}</strong>${about && html`<span class="about">${about}</span>`}</span>
     <input type="range" name=${name} min=${min} max=${max} step=${step} value=${value} aria-valuetext=${text} onInput=${(event) => onChange(Number(event.target.value))} /></label>`;
 }
 
@@ -76,8 +76,8 @@ function Knobs({ address, context, depth, change }) {
   const position = Math.round(10 * Math.log2(Math.max(0.5, address.rationality)));
   const prior = context.prior.map((p) => Math.round(100 * p * context.prior.length) / 100);
   return html`<section class="knobs"><h3>The model</h3>
-    <${Range} label="Depth" about="times they think of each other" name="depth" value=${depth} min="0" max=${MAX_DEPTH} step="1" onChange=${(variant) => set({ variant })} />
-    <${Range} label=${address.utility === "log" ? "Rationality α" : "Rationality β"} about="how strictly she takes the best word" name="rationality" value=${position} min="-10" max="50" step="1" text=${address.rationality.toFixed(1)}
+    <${Range} label="Depth" about="how many times they think of each other" name="depth" value=${depth} min="0" max=${MAX_DEPTH} step="1" onChange=${(variant) => set({ variant })} />
+    <${Range} label=${address.utility === "log" ? "Rationality α" : "Rationality β"} about="how strictly she keeps to the best word" name="rationality" value=${position} min="-10" max="50" step="1" text=${address.rationality.toFixed(1)}
       onChange=${(value) => set({ rationality: Math.round(10 * 2 ** (value / 10)) / 10 })} />
     <fieldset><legend>She values a word by</legend>
       ${[["belief", "his belief"], ["log", "its logarithm"]].map(([name, text]) => html`<label key=${name} class="choice"><input type="radio" name="utility" checked=${address.utility === name} onChange=${() => set({ utility: name })} /> ${text}</label>`)}</fieldset>

@@ -36,7 +36,7 @@ export function Settings({ env, address, change, shortcuts, onShortcuts, onOwn }
       ${address.mode !== "reasoning" && html`<${Select} label="Players" value=${address.agent} options=${agents} onChange=${setAgent} />`}
       ${info && info.variants.length > 1 && address.mode !== "watch" && html`<${Select} label="At" value=${address.variant} options=${info.variants.map((name, i) => [i, name])} onChange=${(value) => change({ ...fresh, variant: Number(value), seed: null })} />`}
       ${!remote && address.mode === "teacher" && address.agent === "exact" && html`<${Select} label="Your partner" value=${address.partner} options=${Object.entries(PARTNERS)} onChange=${(partner) => change({ ...fresh, partner })} />`}
-      ${address.mode === "student" && html`<label class="choice"><input type="checkbox" checked=${address.pragmaticOnly} onChange=${(event) => change({ ...fresh, pragmaticOnly: event.target.checked })} /> only games that take some reading between the lines</label>`}
+      ${address.mode === "student" && address.game !== "own" && html`<label class="choice"><input type="checkbox" checked=${address.pragmaticOnly} onChange=${(event) => change({ ...fresh, pragmaticOnly: event.target.checked })} /> only games that take some reading between the lines</label>`}
       <label class="choice"><input type="checkbox" checked=${shortcuts} onChange=${(event) => onShortcuts(event.target.checked)} /> single-key shortcuts</label>
     </div>
     ${!remote && address.mode !== "watch" && html`<${Builder} ...${{ address, change, onOwn }} />`}
@@ -47,19 +47,26 @@ export function Settings({ env, address, change, shortcuts, onShortcuts, onOwn }
 function Builder({ address, change, onOwn }) {
   const own = address.game === "own" && address.candidates ? address.candidates : null;
   const [draft, setDraft] = useState(own ?? [["blue", "sphere"], ["red", "sphere"], ["blue", "cone"]]);
-  const [target, setTarget] = useState(own ? address.target ?? 0 : 0);
+  const [target, setTarget] = useState(own && address.mode !== "student" ? address.target ?? 0 : 0); // a student is not told
   const toggle = (i, category, feature) => setDraft(draft.map((names, j) => {
     if (i !== j) return names;
     const others = category === "accessory" ? names : names.filter((name) => !FEATURES[category].includes(name));
     return names.includes(feature) ? names.filter((name) => name !== feature) : [...others, feature];
   }));
-  const use = () => { onOwn(draft); change({ game: "own", agent: "exact", candidates: draft, target: Math.min(target, draft.length - 1), prior: null, costs: {}, word: null, step: 0, variant: null }); scrollTo({ top: 0 }); };
+  const remove = (i) => { setDraft(draft.filter((_, j) => j !== i)); setTarget(target === i ? 0 : target - Number(i < target)); };
+  const [error, setError] = useState(null);
+  const use = () => {
+    if (!draft[target].length) { setError("The one that is meant has no features, so no word is true of it: click a colour, shape, size or accessory."); return; }
+    setError(null);
+    onOwn(draft); change({ game: "own", agent: "exact", candidates: draft, target: Math.min(target, draft.length - 1), prior: null, costs: {}, word: null, step: 0, variant: null });
+    scrollTo({ top: 0 });
+  };
   return html`<details class="builder"><summary>Make your own objects</summary>
     <ol>${draft.map((names, i) => html`<li key=${i}><div class="made"><${Picture} space=${OWN} candidate=${{ attributes: names, label: labelOf(OWN, names), instance: -1 }} /></div>
       <div class="features">${Object.entries(FEATURES).map(([category, features]) => html`<div key=${category} role="group" aria-label=${`${category} of object ${i + 1}`}>
         ${features.map((feature) => html`<button key=${feature} type="button" class="feature" aria-pressed=${names.includes(feature)} onClick=${() => toggle(i, category, feature)}>${feature}</button>`)}</div>`)}
         <div class="row"><label class="choice"><input type="radio" name="target" checked=${target === i} onChange=${() => setTarget(i)} /> this one is meant</label>
-        ${draft.length > 2 && html`<button type="button" class="quiet" onClick=${() => setDraft(draft.filter((_, j) => j !== i))}>Remove object ${i + 1}</button>`}</div></div></li>`)}</ol>
+        ${draft.length > 2 && html`<button type="button" class="quiet" onClick=${() => remove(i)}>Remove object ${i + 1}</button>`}</div></div></li>`)}</ol>
     <div class="row">${draft.length < 6 && html`<button type="button" onClick=${() => setDraft([...draft, ["green", "box"]])}>Add an object</button>`}
-      <button type="button" class="main" onClick=${use}>Play with these</button></div></details>`;
+      <button type="button" class="main" onClick=${use}>Play with these</button></div>${error && html`<p class="error" role="alert">${error}</p>`}</details>`;
 }

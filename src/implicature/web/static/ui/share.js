@@ -1,14 +1,15 @@
 // A link to this game that anybody can open.
 
-import { html, useState } from "../vendor/htm-preact.js";
+import { html, useEffect, useState } from "../vendor/htm-preact.js";
+import { writeAddress } from "../url.js";
 
 const isLoopback = (host) => ["localhost", "127.0.0.1", "[::1]"].includes(host);
 
-export function ShareButton({ label = "Copy a link to this game", announce }) {
+export function ShareButton({ address, label = "Copy a link to this game", announce }) {
   const [text, setText] = useState(null);
+  const link = new URL(writeAddress({ ...address, participant: null }), location.href);
+  useEffect(() => setText(null), [link.href]);
   const copy = async () => {
-    const link = new URL(location.href);
-    link.searchParams.delete("participant");
     const tell = (result) => { setText(result); announce(result); };
     try {
       await navigator.clipboard.writeText(link.href);

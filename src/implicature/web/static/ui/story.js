@@ -49,7 +49,7 @@ const MORAL = "“Blue” fits two of them. But for the cone she had a better wo
 
 function Opening({ env, announce, onNext }) {
   return html`<div class="opening"><${Question} env=${env} context=${spaceContext(env, "three-objects", BLUE)} word="blue" target=${1} announce=${announce} moral=${MORAL}
-    lead=${html`<h2>You both see three things. She has one in mind and may say one word: a colour or a shape.</h2>`}
+    lead=${html`<h2>You and a friend see three things. She has one in mind and may say one word: a colour or a shape.</h2>`}
     after=${html`<div class="actions"><button type="button" class="main" onClick=${onNext}>How did that work? →</button></div>`} /></div>`;
 }
 
@@ -66,26 +66,26 @@ function TwoReaders({ env, onDone }) {
     <p class="reason">${reason(context, round, agent)}</p><${BarsKey} who="he believes" /></section>`;
 }
 
-function StoryTable({ env, onDone }) {
+function StoryTable({ env, announce, onDone }) {
   const context = spaceContext(env, "three-objects", BLUE);
   const steps = recursionSteps(context, { ...SETTINGS, depth: 2 });
   const [index, setIndex] = useState(0);
   const [selected, select] = useState({ o: 2, m: context.words.indexOf("blue") }); // the cell that the text speaks of
-  return html`<section class="board" aria-label="The table"><${RecursionTable} context=${context} steps=${steps} index=${index} onIndex=${(to) => { setIndex(to); if (steps[to].symbol === "L₁") onDone(); }} selected=${selected} onSelect=${select}
+  return html`<section class="board" aria-label="The table"><${RecursionTable} context=${context} steps=${steps} index=${index} onIndex=${(to) => { setIndex(to); if (steps[to].symbol === "L₁") onDone(); }} selected=${selected} onSelect=${select} announce=${announce}
     people=${env.site.people} /></section>`;
 }
 
 function HardGame({ env, announce, onMode, onDone }) {
   return html`<${Question} env=${env} context=${spaceContext(env, "numbers-7", HARD)} word="6" target=${2} depth=${3} announce=${announce} onDone=${onDone}
-    after=${html`<div class="actions"><button type="button" class="main" onClick=${() => onMode("student")}>Play on</button><button type="button" onClick=${() => onMode("teacher")}>Be the one who speaks</button><button type="button" onClick=${() => onMode("watch")}>Watch two networks learn this</button></div>`} />`;
+    after=${html`<div class="actions"><button type="button" class="main" onClick=${() => onMode("student")}>Play on</button><button type="button" onClick=${() => onMode("teacher")}>Be the one who speaks</button><button type="button" onClick=${() => onMode("watch")}>Watch two networks learn such games</button></div>`} />`;
 }
 
 const STEPS = [
   {
     title: "Some is not all",
-    text: html`<p>Four boys were invited. “Some of the boys came”, she says. What do you see before you?</p>`,
-    after: html`<p>If all four came, “some” is true as well. And yet nobody hears it so: had all come, she would have said “all”.</p>
-      <p>What she did <em>not</em> say tells you something. Linguists call it an <em>implicature</em>.</p>`,
+    text: html`<p>Four boys were invited. “Some of the boys came”, she says. How many do you think of?</p>`,
+    after: html`<p>If all four came, “some” is true as well. And yet few people hear it so: had all come, she would have said “all”.</p>
+      <p>She never said “not all”; you took it from what she did <em>not</em> say. Linguists call that an <em>implicature</em>, a word coined by the philosopher Paul Grice.</p>`,
     board: ({ env, announce, onDone }) => html`<${Question} env=${env} onDone=${onDone} context=${spaceContext(env, "some-all", [["some"], ["some", "all"]])} word="some" target=${0} announce=${announce} />`,
   },
   {
@@ -96,7 +96,7 @@ const STEPS = [
   },
   {
     title: "A table does it",
-    text: html`<p>Things down the side, words along the top. She looks along a row: which word for this thing? He looks down a column: which thing, after this word?</p>
+    text: html`<p>Things down the side, words along the top. The one who speaks looks along a row: which word for this thing? The one who listens looks down a column: which thing, after this word?</p>
       <p>Press <em>Next step</em>. In the column “blue”, watch the cone fade.</p>`,
     board: StoryTable,
   },
@@ -109,7 +109,7 @@ const STEPS = [
   {
     title: "A hard game",
     text: html`<p>Seven sets of numbers; she says one number. Only one number belongs to one set alone, so each conclusion rests on another.</p>
-      <p>People need a while for this. A computer goes round the table a few times; two neural networks can learn it by playing.</p>
+      <p>People need a while for this. A computer goes round the table a few times; two neural networks can learn such games by playing.</p>
       <details><summary>A hint</summary><p>Only {1, 2, 4, 7, 11} has an 11. Whoever means it says “11”. So “2” is free for another set. So …</p></details>`,
     board: HardGame,
   },

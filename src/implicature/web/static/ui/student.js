@@ -101,25 +101,25 @@ function StudentBoard({ env, address, play, announce, busy, error, decide, canWa
       <div class="actions">
         ${canWait && html`<button type="button" onClick=${() => decide("wait")}>Wait for another word</button>`}
         ${play.over && html`<button type="button" class="main" ref=${next} onClick=${onNext}>Next game</button>`}
-        ${play.over && html`<${ShareButton} announce=${announce} label=${right ? "Copy a link to this game" : "“This one fooled me”: copy a link"} />`}
+        ${play.over && html`<${ShareButton} address=${address} announce=${announce} label=${right ? "Copy a link to this game" : "“This one fooled me”: copy a link"} />`}
         ${!play.over && !env.participant && html`<button type="button" class="quiet" onClick=${onNext}>Another game</button>`}
       </div>
     </section>
     <aside class="beside" aria-label="Why">
-      ${play.over && last ? html`<div class="why">${onVariant ? html`<${VariantSlider} env=${env} address=${address} value=${variant} onChange=${onVariant} label="What does a student make of it who reasons" />` : html`<h3>Why</h3>`}
+      ${play.over && last ? html`<div class="why">${onVariant ? html`<${VariantSlider} env=${env} address=${address} value=${variant} onChange=${onVariant} />` : html`<h3>Why</h3>`}
         ${play.rounds.map((round, i) => html`<p key=${i} class="reason">${reason(context, round, play.agent, play.target)}</p>`)}</div>
         <${PeopleLine} context=${context} people=${people} answer=${play.answer} />
         <${BeliefTable} context=${context} round=${last} people=${people} />
-        ${onReasoning && html`<button type="button" class="quiet" onClick=${() => onReasoning(play)}>See the whole table of this game</button>`}`
+        ${onReasoning && html`<button type="button" class="quiet start" onClick=${() => onReasoning(play)}>See the whole table of this game</button>`}`
     : html`<p class="hint">You and she see the same things. She knows which one is meant and may say ${play.maxRounds > 1 ? `up to ${play.maxRounds} words` : "one word"}; she would like you to find it.</p>`}
       <${Score} score=${score} note=${play.cost === undefined ? "The others hear the same words; where they would toss a coin, the bar counts the chance." : "Means of the score in the same games; a word costs 0.1 in games of several."} />
     </aside></div>`;
 }
 
-export function VariantSlider({ env, address, value, onChange, label }) {
+function VariantSlider({ env, address, value, onChange }) {
   const trained = address.agent === "trained";
   const max = trained ? env.site.pair.phases.length - 1 : MAX_DEPTH;
-  const name = trained ? (value ? `after phase ${value}` : "before the first phase") : value === 0 ? "not at all" : value === 1 ? "one step deep" : `${value} steps deep`;
-  return html`<label class="slider"><span>${trained ? "What does the student make of it" : label} <strong class="value">${name}</strong>?</span>
+  const name = trained ? (value ? `after phase ${value}` : "before the first phase") : value === 0 ? "takes words literally" : value === 1 ? "reasons one step deep" : `reasons ${value} steps deep`;
+  return html`<label class="slider"><span>Why, to ${trained ? "the student" : "a student who"} <strong class="value">${name}</strong></span>
     <input type="range" min="0" max=${max} step="1" value=${value} aria-valuetext=${name} onInput=${(event) => onChange(Number(event.target.value))} /></label>`;
 }

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/htm-preact.js";
 import { exactAgent, follow } from "../engine/agents.js";
 import { usableWords } from "../engine/context.js";
-import { quote, reason } from "../engine/reasons.js";
+import { HE_OF_YOU, percent, quote, reason } from "../engine/reasons.js";
 import { best } from "../engine/rsa.js";
 import { agentOf, contextOf, isRemote, MINDS, settingsOf, variantOf, workingWords } from "../dealing.js";
 import { writeAddress } from "../url.js";
@@ -18,10 +18,10 @@ const SERIES = 2; // games before one may say who he is
 const NOWHERE = { hovered: null, focused: null, tapped: null };
 export const randomMind = () => Object.keys(MINDS)[Math.floor(Math.random() * 3)];
 
-export function Teacher({ env, address, mind, onNext, announce, score, onScore, onPartner }) {
+export function Teacher({ env, address, onNext, announce, score, onScore, onPartner }) {
   const remote = isRemote(address, env);
-  const hidden = !remote && address.partner === "hidden" && address.agent === "exact";
-  const actual = hidden ? mind : address.partner;
+  const hidden = address.mind !== null && !remote;
+  const actual = address.mind ?? address.partner;
   const partnerDepth = MINDS[actual] ?? MINDS.deep;
   const agent = remote ? null : address.agent === "trained" ? agentOf(address, env, variantOf(address, env)) : exactAgent(settingsOf(address, partnerDepth));
   const key = `${writeAddress(address)} ${remote} ${actual} ${Boolean(agent)}`;
@@ -54,7 +54,7 @@ export function Teacher({ env, address, mind, onNext, announce, score, onScore, 
   if (error && !play) return html`<p class="error" role="alert">${error}</p>`;
   if (!play) return html`<p class="busy">The agents are getting ready …</p>`;
   const known = remote ? null : hidden ? exactAgent(settingsOf(address, MINDS[imagined])) : agent;
-  return html`<${TeacherBoard} ...${{ env, play, announce, busy, error, decide, known, hidden, imagined, imagine, preview: pointed.hovered ?? pointed.tapped ?? pointed.focused, tapped: pointed.tapped, point: (change) => point((before) => ({ ...before, ...change })), next, onNext, score, mind, onPartner, partner: remote || address.agent === "trained" ? null : address.partner }} />`;
+  return html`<${TeacherBoard} ...${{ env, address, play, announce, busy, error, decide, known, hidden, imagined, imagine, preview: pointed.hovered ?? pointed.tapped ?? pointed.focused, tapped: pointed.tapped, focused: pointed.focused, point: (change) => point((before) => ({ ...before, ...change })), next, onNext, score, mind: actual, onPartner, partner: remote || address.agent === "trained" ? null : address.partner }} />`;
 }
 
 // The minds that might have guessed what he did.
@@ -70,7 +70,7 @@ function chanceAtRandom(play, depth) {
   return number ? workingWords(play.context, depth, play.target).length / number : 0;
 }
 
-function TeacherBoard({ env, play, announce, busy, error, decide, known, hidden, imagined, imagine, preview, tapped, point, next, onNext, score, mind, onPartner, partner }) {
+function TeacherBoard({ env, address, play, announce, busy, error, decide, known, hidden, imagined, imagine, preview, tapped, focused, point, next, onNext, score, mind, onPartner, partner }) {
   const { context, target } = play;
   const grounded = play.agent.grounded !== false;
   // Where his mind is hidden, what is shown is what the imagined one would think.
@@ -78,6 +78,10 @@ function TeacherBoard({ env, play, announce, busy, error, decide, known, hidden,
   const last = rounds.at(-1);
   const before = last?.after ?? context.prior;
   const thought = preview !== null && known ? known.tables(context, before).belief.map((row) => row[preview]) : null;
+  // Who does not see the bars is told what they show of the target.
+  useEffect(() => {
+    if (thought && preview === focused) announce(`After ${quote(context.words[focused])} ${hidden ? `one who ${MIND_NAMES[imagined]}` : "he"} would believe in ${context.candidates[target].label}: ${percent(thought[target])}.`);
+  }, [focused, imagined]);
   const lines = play.messages.flatMap((m, i) => [
     saidLine("teacher", context.words[m]),
     ...(play.answers[i] === undefined ? [] : [answerLine("teacher", play.answers[i] === "wait" ? "waits for another word" : `guesses ${context.candidates[play.answers[i]].label}`)]),
@@ -99,11 +103,11 @@ function TeacherBoard({ env, play, announce, busy, error, decide, known, hidden,
       ${!play.over && known && tapped === null && html`<p class="hint">${tapsOnly() ? "Tap a word" : "Point at a word, or move to it with Tab"}: the bars show what ${hidden ? `somebody who ${MIND_NAMES[imagined]} would think` : "he would think"}.</p>`}
       <div class="actions">
         ${!play.over && tapped !== null && html`<button type="button" class="main" onClick=${() => !busy && decide(tapped)}>Say ${quote(context.words[tapped])}</button>`}
-        ${play.over && html`<button type="button" class="main" ref=${next} onClick=${onNext}>Next game</button><${ShareButton} announce=${announce} />`}
+        ${play.over && html`<button type="button" class="main" ref=${next} onClick=${onNext}>Next game</button><${ShareButton} address=${address} announce=${announce} />`}
         ${!play.over && !env.participant && html`<button type="button" class="quiet" onClick=${onNext}>Another game</button>`}</div>
     </section>
     <aside class="beside" aria-label="Your partner">
-      ${showReason && rounds.map((round, i) => html`<p key=${i} class="reason">${hidden && html`<em>If he ${MIND_NAMES[imagined]}: </em>`}${reason(context, round, hidden ? known : play.agent, target)}</p>`)}
+      ${showReason && rounds.map((round, i) => html`<p key=${i} class="reason">${hidden && html`<em>If he ${MIND_NAMES[imagined]}: </em>`}${reason(context, round, hidden ? known : play.agent, target, HE_OF_YOU)}</p>`)}
       ${!hidden && !showReason && html`<p class="hint">${partner ? `Your partner ${MIND_NAMES[partner]}.` : "You and he see the same things, and he would like to find what you mean."}</p>`}
       ${hidden && html`<${Partner} ...${{ score, mind, imagined, imagine, onPartner }} />`}
       ${showReason && !hidden && html`<${BeliefTable} context=${context} round=${last} />`}
@@ -130,15 +134,24 @@ function Words({ context, target, grounded, tapped, point, onSay, twoTaps }) {
   })}</div>`;
 }
 
+// The minds that might have guessed what he did in every game.
+const suspects = (score) => Object.keys(MIND_NAMES).filter((name) => score.fits[name] === score.games);
+const EVIDENCE = {
+  1: "Only one of the three would have guessed as he did.",
+  2: "Two of the three would have guessed as he did: to tell them apart, say a word after which they differ.",
+  3: "All three would have guessed as he did: to tell them apart, say a word after which they differ.",
+};
+
 // Somebody whose mind is to be found out by playing.
 function Partner({ score, mind, imagined, imagine, onPartner }) {
   const [guess, setGuess] = useState(null);
   return html`<section class="partner"><h3>Who is he?</h3>
     <p>Find out by playing. He stays the same until you name him.</p>
     <fieldset disabled=${guess !== null}><legend>Imagine that he</legend>${Object.entries(MIND_NAMES).map(([name, text]) => html`<label key=${name} class="choice"><input type="radio" name="imagined" checked=${imagined === name} onChange=${() => imagine(name)} /> ${text}</label>`)}</fieldset>
-    ${guess === null && (score.games < SERIES ? html`<p class="legend">After ${SERIES} games you may name him.</p>` : html`<button type="button" onClick=${() => setGuess(imagined)}>Name him: he ${MIND_NAMES[imagined]}</button>`)}
+    ${guess === null && (score.games < SERIES ? html`<p class="legend">After ${SERIES} games you may name him.</p>`
+    : html`<p class="legend">${EVIDENCE[suspects(score).length] ?? EVIDENCE[3]}</p><button type="button" onClick=${() => setGuess(imagined)}>Name him: he ${MIND_NAMES[imagined]}</button>`)}
     ${guess !== null && html`<p class=${`verdict ${guess === mind ? "correct" : "wrong"}`}>${guess === mind ? "Yes:" : "No:"} he ${MIND_NAMES[mind]}.</p>
-      <p class="legend">Games in which his guess is that of one who ${Object.entries(MIND_NAMES).map(([name, text]) => `${text}: ${score.fits[name] ?? 0} of ${score.games}`).join("; ")}.</p>
+      <p class="legend">Games in which one would have guessed as he did who ${Object.entries(MIND_NAMES).map(([name, text]) => `${text}: ${score.fits[name] ?? 0} of ${score.games}`).join("; ")}.</p>
       <button type="button" class="main" onClick=${() => { setGuess(null); onPartner(); }}>Meet another partner</button>`}
   </section>`;
 }

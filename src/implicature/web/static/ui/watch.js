@@ -1,9 +1,9 @@
 // Watch a pair learn: the same game after each phase, beside the learning curve; or two agents of the server.
 
-import { html, useEffect, useMemo, useState } from "../vendor/htm-preact.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/htm-preact.js";
 import { exactAgent, follow, pickTied, speak, trainedAgent } from "../engine/agents.js";
 import { dealWhere, makeContext, pragmaticTargets } from "../engine/context.js";
-import { reason } from "../engine/reasons.js";
+import { quote, reason, short } from "../engine/reasons.js";
 import { best, chanceOf } from "../engine/rsa.js";
 import { contextOf, isRemote, settingsOf, variantOf } from "../dealing.js";
 import { findSpace, MAX_DEPTH, writeAddress } from "../url.js";
@@ -11,7 +11,7 @@ import { answerLine, BarsKey, BeliefTable, Cards, Dialogue, saidLine } from "./b
 import { serverAgent, serverDriver } from "./play.js";
 import { ShareButton } from "./share.js";
 
-const CURVE_GAMES = 200, CURVE_CHUNK = 10;
+const CURVE_GAMES = 200, CURVE_TIME = 25; // milliseconds at a time, so that the page answers meanwhile
 const PHASE_TIME = 2200;
 export const phaseName = (phase) => (phase ? `after phase ${phase}` : "before phase 1: literal");
 
@@ -34,7 +34,7 @@ function WatchPair({ env, address, change, announce, onNext }) {
   const plays = useMemo(() => agents.map((agent) => playGame(agent, context, address.target)), [context.key, address.target, agents]);
   const phase = Math.min(address.variant ?? 0, plays.length - 1);
   const curve = useCurve(env, agents);
-  return html`<div class="play"><${Phases} ...${{ plays, names: plays.map((_, i) => phaseName(i)), variant: phase, change, announce, onNext, title: "A pair that learns" }} />
+  return html`<div class="play"><${Phases} ...${{ address, plays, names: plays.map((_, i) => phaseName(i)), variant: phase, change, announce, onNext, title: "A pair that learns" }} />
     <aside class="beside" aria-label="How they learn">
       <${Curve} curve=${curve} phase=${phase} />
       <${PhaseTable} plays=${plays} names=${plays.map((_, i) => phaseName(i))} phase=${phase} />
@@ -49,12 +49,12 @@ function WatchExact({ env, address, change, announce, onNext }) {
   const plays = useMemo(() => Array.from({ length: MAX_DEPTH + 1 }, (_, depth) => playGame(exactAgent(settingsOf(address, depth)), context, address.target)), [context.key, address.target]);
   const names = plays.map((_, depth) => (depth ? `at depth ${depth}` : "at depth 0: literal"));
   const depth = Math.min(address.variant ?? 0, MAX_DEPTH);
-  return html`<div class="play"><${Phases} ...${{ plays, names, variant: depth, change, announce, onNext, title: "An exact pair, deeper and deeper" }} />
+  return html`<div class="play"><${Phases} ...${{ address, plays, names, variant: depth, change, announce, onNext, title: "An exact pair, deeper and deeper" }} />
     <aside class="beside" aria-label="How they reason"><${PhaseTable} plays=${plays} names=${names} phase=${depth} /></aside></div>`;
 }
 
 // The same board at every position of the slider.
-function Phases({ plays, names, variant, change, announce, onNext, title }) {
+function Phases({ address, plays, names, variant, change, announce, onNext, title }) {
   const play = plays[variant];
   const [playing, setPlaying] = useState(false);
   useEffect(() => {
@@ -67,22 +67,28 @@ function Phases({ plays, names, variant, change, announce, onNext, title }) {
   const grounded = play.agent.grounded !== false;
   const last = play.rounds.at(-1);
   const right = play.answer === play.target;
+  const verdict = `${right ? "Right." : "Not this one."} She meant ${context.candidates[play.target].label}.`;
+  const told = useRef(variant);
+  useEffect(() => {
+    if (told.current !== variant) announce(`${names[variant]}: she says ${quote(context.words[play.messages.at(-1)])}, he guesses ${context.candidates[play.answer].label}. ${verdict}`);
+    told.current = variant;
+  }, [variant]);
   const lines = play.messages.flatMap((m, i) => [saidLine("watch", context.words[m]), answerLine("watch", i === play.messages.length - 1 ? `guesses ${context.candidates[play.answer].label}` : "waits for another word")]);
   return html`<section class="board" aria-labelledby="watch-title"><h2 id="watch-title">${title}</h2>
     ${plays.length > 1 && html`<label class="slider"><span>They are shown <strong class="value">${names[variant]}</strong></span>
       <input type="range" min="0" max=${plays.length - 1} step="1" value=${variant} aria-valuetext=${names[variant]} onInput=${(event) => { setPlaying(false); change({ variant: Number(event.target.value) }, true); }} /></label>`}
-    <${Dialogue} lines=${lines}><p class=${`verdict ${right ? "correct" : "wrong"}`}>${right ? "Right." : "Not this one."} She meant ${context.candidates[play.target].label}.</p><//>
+    <${Dialogue} lines=${lines}><p class=${`verdict ${right ? "correct" : "wrong"}`}>${verdict}</p><//>
     <${Cards} context=${context} said=${grounded ? play.messages : []} target=${play.target} answer=${play.answer} answerTag="his guess" beliefs=${context.candidates.map((_, i) => ({ before: last.before[i], after: last.after[i] }))} />
     <${BarsKey} who="he believes" />
     ${play.rounds.map((round, i) => html`<p key=${i} class="reason">${reason(context, round, play.agent, play.target)}</p>`)}
     <div class="actions">${plays.length > 1 && html`<button type="button" class="main" onClick=${() => { if (!playing && variant >= plays.length - 1) change({ variant: 0 }, true); setPlaying(!playing); }}>${playing ? "Stop" : play.agent.depth === null ? "Let them learn" : "Let them think deeper"}</button>`}
-      <button type="button" onClick=${onNext}>Another game</button><${ShareButton} announce=${announce} /></div>
+      <button type="button" onClick=${onNext}>Another game</button><${ShareButton} address=${address} announce=${announce} /></div>
     <${BeliefTable} context=${context} round=${last} /></section>`;
 }
 
 function PhaseTable({ plays, names, phase }) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="The same game in each phase"><table class="phases"><thead><tr><th scope="col">The same game</th><th scope="col">she says</th><th scope="col">his belief in it</th><th scope="col">found</th></tr></thead>
-    <tbody>${plays.map((play, i) => html`<tr key=${i} class=${i === phase ? "now" : ""}><th scope="row">${names[i]}</th><td>“${play.context.words[play.messages.at(-1)]}”</td><td>${Math.round(100 * play.rounds.at(-1).after[play.target])}%</td><td>${play.answer === play.target ? "yes" : "no"}</td></tr>`)}</tbody></table></div>`;
+    <tbody>${plays.map((play, i) => html`<tr key=${i} class=${i === phase ? "now" : ""}><th scope="row">${names[i]}</th><td>“${play.context.words[play.messages.at(-1)]}”</td><td>${short(play.rounds.at(-1).after[play.target])}</td><td>${play.answer === play.target ? "yes" : "no"}</td></tr>`)}</tbody></table></div>`;
 }
 
 // The accuracy of each phase, and of exact pairs, over random games: computed here, some games at a time.
@@ -99,13 +105,14 @@ function useCurve(env, agents) {
     };
     const add = (before) => {
       const next = { ...before, phases: [...before.phases] };
-      for (let i = 0; i < CURVE_CHUNK; i++) {
+      const until = performance.now() + CURVE_TIME;
+      do {
         const { candidates, target } = dealWhere(space, space.candidates, Math.random, pragmaticTargets);
         const context = makeContext(space, candidates);
         agents.forEach((agent, phase) => { next.phases[phase] += accuracy(agent, context, target); });
         for (const name of Object.keys(exact)) next[name] += accuracy(exact[name], context, target);
         next.games += 1;
-      }
+      } while (next.games < CURVE_GAMES && performance.now() < until);
       return next;
     };
     const step = () => {
@@ -164,6 +171,6 @@ function WatchServer({ env, address, change, announce, onNext }) {
   if (state.key !== key) return html`<p class="busy">The agents are getting ready for this kind of game …</p>`;
   if (state.error) return html`<p class="error" role="alert">${state.error}</p>`;
   const names = info?.variants ?? ["as given"];
-  return html`<div class="play"><${Phases} ...${{ plays: state.plays, names, variant, change, announce, onNext, title: info?.title ?? "Two agents" }} />
+  return html`<div class="play"><${Phases} ...${{ address, plays: state.plays, names, variant, change, announce, onNext, title: info?.title ?? "Two agents" }} />
     <aside class="beside" aria-label="How they learn"><${PhaseTable} plays=${state.plays} names=${names} phase=${variant} /></aside></div>`;
 }
