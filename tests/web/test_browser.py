@@ -207,7 +207,7 @@ def test_a_second_word_costs_and_helps_and_the_reasons_count_all_cards(new_page:
     page.get_by_role("button", name="sphere", exact=True).click()
     expect(page.locator(".verdict")).to_contain_text("Right.")
     expect(page.locator(".reason").nth(1)).to_have_text(
-        "“sphere” is true of the red sphere and the blue sphere. Before it he hardly believed in the red spyoue. He "
+        "“sphere” is true of the red sphere and the blue sphere. Before it he hardly believed in the red sphere. He "
         "takes you to say any true word; so he is sure of the blue sphere (100%)."
     )
 
@@ -399,6 +399,8 @@ def test_one_live_region_speaks_what_is_new(new_page: NewPage, site: str):
         ("game=three-objects&objects=blue.sphere_blue.box", "“box” is not a word of Three objects."),
         ("game=three-objects&objects=blue.sphere", "has 1 candidates, not 2 to 12"),
         ("rounds=9", "“rounds=9” is not a whole number from 1 to 4."),
+        ("game=three-objects&objects=blue.sphere_blue.cone&prior=1-2-3", "“prior” has 3 numbers for 2 candidates."),
+        ("game=faces&objects=-_hat&target=1", "no word is true of the one that is meant."),
         ("rationality=-1", "“rationality=-1” is not a number from 0 to 100."),
         ("mode=student&game=numbers-4&instances=1-x", "“instances=1-x” is not a list of numbers"),
     ],

@@ -76,7 +76,8 @@ function readMind(parameters, candidates) {
 
 function readPrior(parameters, candidates) {
   const prior = parameters.get("prior")?.split("-").map((text) => decimal(text, "prior", 0.01, 100)) ?? null;
-  if (prior && candidates && prior.length !== candidates.length) throw new AddressError(`“prior” has ${prior.length} numbers for ${candidates.length} candidates.`);
+  if (prior && !candidates) throw new AddressError("it holds a “prior” without the “objects” that it is of.");
+  if (prior && prior.length !== candidates.length) throw new AddressError(`“prior” has ${prior.length} numbers for ${candidates.length} candidates.`);
   return prior;
 }
 

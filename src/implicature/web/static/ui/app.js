@@ -57,11 +57,15 @@ function newHistory() {
   let timer = null, waiting = null;
   const replace = (url) => { if (url !== location.search) history.replaceState(null, "", url); };
   const flush = () => { if (waiting !== null) replace(waiting); waiting = null; };
+  const flushInTurn = () => {
+    timer = waiting === null ? null : setTimeout(flushInTurn, HISTORY_TIME);
+    flush();
+  };
   return {
     push(url) { flush(); if (url !== location.search) history.pushState(null, "", url); },
     replace(url) {
       waiting = url;
-      if (timer === null) { flush(); timer = setTimeout(() => { timer = null; flush(); }, HISTORY_TIME); }
+      if (timer === null) flushInTurn();
     },
     forget() { waiting = null; },
   };
@@ -106,7 +110,8 @@ export function App({ site, about }) {
   const basis = useMemo(() => ({ site, about, games: games.current, participant: participant?.declined ? null : participant, shortcuts, own }), [participant, shortcuts, own]);
   const { address, error, go, latest } = useAddress(basis, mind);
   const mode = address?.mode;
-  const { pair, failed, ready, load } = usePair(site, Boolean(address) && mode !== "story" && (address.agent === "trained" || address.game === site.pair.game));
+  const needed = Boolean(address) && mode !== "story" && (address.agent === "trained" || address.game === site.pair.game);
+  const { pair, failed, ready, load } = usePair(site, needed);
   const env = useMemo(() => ({ ...basis, pair, pairReady: ready }), [basis, pair]);
   if (error) return html`<${Shell} mode=${null} onMode=${null}><p class="error" role="alert">${error} <button type="button" onClick=${() => { location.search = ""; }}>Start afresh</button></p><//>`;
   if (about?.consent && !participant) {
@@ -142,7 +147,7 @@ export function App({ site, about }) {
   };
   const Mode = { story: Story, student: Student, teacher: Teacher, reasoning: Reasoning, watch: Watch }[mode];
   return html`<${Shell} mode=${mode} onMode=${onMode} modes=${env.participant ? ["student", "teacher"] : Object.keys(MODES)} news=${news}>
-    ${failed && html`<p class="error" role="alert">The trained pair could not be loaded: check the connection. <button type="button" onClick=${load}>Try again</button></p>`}
+    ${failed && needed && html`<p class="error" role="alert">The trained pair could not be loaded: check the connection. <button type="button" onClick=${load}>Try again</button></p>`}
     ${env.participant && html`<p class="recorded">Your answers are recorded as ${env.participant.code}.</p>`}
     ${!(failed && needsPair(address, env)) && html`<${Mode} ...${common} />`}
     ${mode !== "story" && !env.participant && html`<${Settings} ...${{ env, address, change, shortcuts, onShortcuts: (value) => { setShortcuts(value); store("shortcuts", value); }, onOwn: (objects) => { setOwn(objects); store("own-objects", objects); } }} />`}

@@ -109,7 +109,7 @@ function TeacherBoard({ env, address, play, announce, busy, error, decide, known
     <aside class="beside" aria-label="Your partner">
       ${showReason && rounds.map((round, i) => html`<p key=${i} class="reason">${hidden && html`<em>If he ${MIND_NAMES[imagined]}: </em>`}${reason(context, round, hidden ? known : play.agent, target, HE_OF_YOU)}</p>`)}
       ${!hidden && !showReason && html`<p class="hint">${partner ? `Your partner ${MIND_NAMES[partner]}.` : "You and he see the same things, and he would like to find what you mean."}</p>`}
-      ${hidden && html`<${Partner} ...${{ score, mind, imagined, imagine, onPartner }} />`}
+      ${hidden && html`<${Partner} key=${mind} ...${{ score, mind, imagined, imagine, onPartner }} />`}
       ${showReason && !hidden && html`<${BeliefTable} context=${context} round=${last} />`}
       <${Score} score=${score} note="In the same games: with the best word for this partner, and with a true word at random." />
     </aside></div>`;
