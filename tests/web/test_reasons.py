@@ -32,6 +32,7 @@ SAID_OF_HIM = {
     "so you cannot tell": "so he cannot tell",
     "so it must be": "so he is sure of",
     "so it is most likely": "so he believes in",
+    "so it may rather be": "so he leans to",
     "taken literally, it may be any true word": "he takes her to say any true word",
     "taken literally, it only tells what it is true of": "he asks only what it is true of",
     "he takes you to say": "he takes her to say",
@@ -211,7 +212,7 @@ class Claims:
             return
         top = {o for o, p in enumerate(after) if p >= max(after) - 1.01e-5}
         found = re.match(
-            r"he (?:is sure of|believes in|cannot tell) (.+?)"
+            r"he (?:is sure of|believes in|leans to|cannot tell) (.+?)"
             r"(?: apart)? \(([^)]+?)(?: each)?\)(?:, (?:and )?not (C\d+) \(([^)]+)\))?$",
             text,
         )
@@ -219,6 +220,8 @@ class Claims:
         assert self.agrees(found[2], max(after))
         self.same(found[1], top)
         assert ("sure" in text) == (len(top) == 1 and max(after) >= 0.995)
+        lead = max(after) - max(p for o, p in enumerate(after) if o not in top) if len(top) == 1 else 0
+        assert abs(lead - 0.1) < 1e-6 or ("leans" in text) == (0 < lead < 0.1)
         assert bool(found[3]) == (self.target not in top)
         if found[3]:
             assert self.names[found[3]] == self.target

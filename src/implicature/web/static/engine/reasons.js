@@ -6,6 +6,7 @@
 export const POSSIBLE = 0.01; // below this belief a candidate is ruled out
 const SURE = 0.995;
 const CHANGED = 0.005;
+const CLOSE = 0.1; // a lead below this is no belief in one alone
 const MOST_NAMES = 4;
 
 export const percent = (p) => (p > 0 && p < 0.005 ? "under 1%" : p < 1 && p >= 0.995 ? "over 99%" : `${Math.round(100 * p)}%`);
@@ -20,11 +21,11 @@ export function join(parts, last = "and", most = MOST_NAMES) {
 
 // Who hears the word, a student or the person who plays; and who says it, a teacher or that person.
 export const HE = {
-  she: "she",   hardly: "Before it he hardly believed in", nothing: "it tells him nothing new", cannot: "he cannot tell", sure: "he is sure of", believes: "he believes in",
+  she: "she",   hardly: "Before it he hardly believed in", nothing: "it tells him nothing new", cannot: "he cannot tell", sure: "he is sure of", believes: "he believes in", leans: "he leans to",
   share: "he takes her to say any true word", indicator: "he asks only what it is true of",
 };
 export const YOU = {
-  she: "she",   hardly: "Before it there was hardly a reason to believe in", nothing: "it tells you nothing new", cannot: "you cannot tell", sure: "it must be", believes: "it is most likely",
+  she: "she",   hardly: "Before it there was hardly a reason to believe in", nothing: "it tells you nothing new", cannot: "you cannot tell", sure: "it must be", believes: "it is most likely", leans: "it may rather be",
   share: "taken literally, it may be any true word", indicator: "taken literally, it only tells what it is true of",
 };
 export const HE_OF_YOU = { ...HE, she: "you", share: "he takes you to say any true word" };
@@ -101,7 +102,8 @@ function conclusion(context, round, target, who) {
   const instead = target !== null && !top.includes(target) ? `, not ${candidates[target].label} (${percent(after[target])})` : "";
   if (!moved) return who.nothing;
   if (top.length > 1) return `${who.cannot} ${join(names, "and")} apart (${percent(largest)} each)${instead.replace(", not", ", and not")}`;
-  return `${largest >= SURE ? who.sure : who.believes} ${names[0]} (${percent(largest)})${instead}`;
+  const isClose = after.some((p, o) => o !== top[0] && p > largest - CLOSE);
+  return `${largest >= SURE ? who.sure : isClose ? who.leans : who.believes} ${names[0]} (${percent(largest)})${instead}`;
 }
 
 const literalReason = (context, agent, who) => (agent.depth === 0 && context.truth.some((row) => row.some(Boolean)) ? who[agent.start ?? context.start] : "");
