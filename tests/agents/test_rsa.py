@@ -71,6 +71,18 @@ def test_literal_teachers_differ_where_candidates_have_different_numbers_of_attr
     assert np.allclose(soft(truth, 0, start="indicator").student[0], [[1 / 2, 0], [1 / 2, 1]])
 
 
+@pytest.mark.parametrize("play", [soft_recursion, hard_recursion])
+def test_many_games_may_be_the_last_axis(play: Callable[..., Recursion]):
+    truth = jax.random.bernoulli(jax.random.key(0), 0.5, (20, 4, 5))
+    weights = jax.random.uniform(jax.random.key(1), (20, 4))
+    each = jax.vmap(lambda truth, prior: play(truth, 2, prior=prior))(truth, weights)
+    together = play(jnp.moveaxis(truth, 0, -1), 2, prior=weights.T)
+    for one, other in zip(each, together, strict=True):
+        np.testing.assert_allclose(one, jnp.moveaxis(other, -1, 0), atol=1e-6)
+    uniform = play(jnp.moveaxis(truth, 0, -1), 2).student[..., 0]
+    np.testing.assert_allclose(uniform, play(truth[0], 2).student, atol=1e-6)
+
+
 def test_a_prior_is_updated_as_bayes_would():
     # Prior 0.6, 0.3, 0.1. Blue: 0.6 · 1/2 against 0.1 · 1/2, so 6/7 and 1/7; sphere: 2/3 and 1/3.
     said = student(literal_teacher(THREE), jnp.array([0.6, 0.3, 0.1]), jnp.zeros((3, 4)))

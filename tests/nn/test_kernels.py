@@ -13,6 +13,7 @@ from implicature.nn.kernels import (
     dot,
     leaky_relu,
     linear,
+    map_blocks,
     materialize,
     matmul,
     mean_over_candidates,
@@ -87,3 +88,18 @@ def test_one_hot_is_true_at_the_index_of_each_game():
 def test_indices_of_a_single_game_are_scalars():
     assert take_one_hot(jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.asarray(1)).tolist() == [2, 4]
     assert select([jnp.ones(2), jnp.zeros(2)], jnp.asarray(1)).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("games", [1, 128, 300])
+def test_blocks_of_games_give_what_one_vmap_over_all_gives(games: int):
+    table = jax.random.normal(jax.random.key(0), (games, 4, 10))
+    index = jax.random.randint(jax.random.key(1), (games,), 0, 10)
+
+    def picked(game: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        table, index = game
+        return take_one_hot(table, index), jnp.max(table, axis=(0, 1))
+
+    ours, plain = map_blocks(picked, (table, index)), jax.vmap(picked)((table, index))
+    assert [one.shape for one in ours] == [(games, 4), (games,)]
+    for one, other in zip(ours, plain, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -12,7 +12,8 @@ whose probabilities both know (Bergen, Levy and Goodman 2016), she knows which o
 
 The no-clash protocol gives each candidate a true message of its own, by maximum bipartite matching.
 
-Every function takes one game, as NumPy or as JAX arrays; the caller batches with `vmap`.
+Every function takes one game, as NumPy or as JAX arrays; the caller batches with `vmap`. The recursion also takes many
+games as the last axis, which is what XLA:CPU vectorises best (`map_blocks` in nn/kernels.py).
 """
 
 from collections.abc import Callable
@@ -24,11 +25,11 @@ from implicature.agents.utility import Cells, Costs, Table, Utility, over_cells,
 from implicature.array_api import AnyArray, log, namespace, repeat
 
 Truth = Bool[AnyArray, "candidates messages"]
-Meaning = Bool[AnyArray, "candidates messages"] | Float[AnyArray, "candidates messages"]
+Meaning = Bool[AnyArray, "candidates messages *#games"] | Float[AnyArray, "candidates messages *#games"]
 """Boolean, or graded in [0, 1]."""
-LogTable = Float[AnyArray, "candidates messages"]
+LogTable = Float[AnyArray, "candidates messages *#games"]
 """Logarithms, −∞ for 0: at a large β a probability may underflow float32 and still be informative."""
-Belief = Float[AnyArray, " candidates"]
+Belief = Float[AnyArray, "candidates *#games"]
 Start = Literal["share", "indicator"]
 
 TIE = 1e-5
@@ -49,10 +50,7 @@ def subtract_max(logarithms: Float[AnyArray, "..."], axis: int) -> Float[AnyArra
     return logarithms - xp.where(largest > -xp.inf, largest, 0)
 
 
-def literal_teacher(
-    meaning: Bool[AnyArray, "candidates messages *#games"] | Float[AnyArray, "candidates messages *#games"],
-    start: Start = "share",
-) -> Float[AnyArray, "candidates messages *#games"]:
+def literal_teacher(meaning: Meaning, start: Start = "share") -> Table:
     """S_0: any true message, chosen at random ("share"), or its truth value alone ("indicator")."""
     said = meaning.astype("float32")
     return normalize(said, axis=1) if start == "share" else said
@@ -112,8 +110,8 @@ def hard_teacher(
 class Recursion(NamedTuple):
     """Teacher S_t and student L_t for t = 0 … depth."""
 
-    teacher: Float[AnyArray, "depths candidates messages"]
-    student: Float[AnyArray, "depths candidates messages"]
+    teacher: Float[AnyArray, "depths candidates messages *games"]
+    student: Float[AnyArray, "depths candidates messages *games"]
 
 
 def recursion(
@@ -125,10 +123,10 @@ def recursion(
     noise: float = 0.0,
 ) -> Recursion:
     """S_0, L_0, S_1 = respond(L_0), L_1 …: the teacher responds to each student, the student expects each teacher."""
-    xp, (candidates, messages) = namespace(meaning), meaning.shape
-    before = xp.full(candidates, 1 / candidates, "float32") if prior is None else prior
+    xp, (candidates, _, *games) = namespace(meaning), meaning.shape
+    before = xp.full((candidates, *[1] * len(games)), 1 / candidates, "float32") if prior is None else prior
     teachers = [log(literal_teacher(meaning, start))]
-    students = [log_student(hear(teachers[0], noise), before, xp.tile(before[:, None], messages))]
+    students = [log_student(hear(teachers[0], noise), before, xp.broadcast_to(before[:, None], meaning.shape))]
     for _ in range(depth):
         teachers.append(respond(meaning, students[-1]))
         students.append(log_student(hear(teachers[-1], noise), before, students[-1]))
@@ -181,7 +179,7 @@ def no_clash(truth: Truth) -> Int[AnyArray, " candidates"]:
 
 def greedy_accuracy(
     truth: Meaning, teacher_value: Table, belief: Table, cells: Cells | None = None, noise: float = 0.0
-) -> Float[AnyArray, " candidates"]:
+) -> Belief:
     """The chance that each candidate, as the target, is found: she says her best true message, he picks his best
     candidate (or cell), and both toss coins where values tie."""
     xp, true, belief = namespace(truth, teacher_value, belief), truth > 0, over_cells(belief, cells)

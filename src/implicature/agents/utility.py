@@ -6,7 +6,7 @@
     channel     P(h | m) = 1 − ε if h = m, else ε / (M − 1)                        (Bergen and Goodman 2015)
                 he expects to hear  S̃(h | o) = Σ_m S(m | o) P(h | m);  she expects  U(m | o) = Σ_h P(h | m) U(h | o)
 
-Every function takes one game; the caller batches with `vmap`.
+Every function takes one game; the caller batches with `vmap`. Without costs and a question, games may be last axes.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 
 from implicature.array_api import AnyArray, log, namespace
 
-Table = Float[AnyArray, "candidates messages"]
+Table = Float[AnyArray, "candidates messages *#games"]
 Costs = Float[AnyArray, " messages"]
 Cells = Int[AnyArray, " candidates"]
 Utility = Literal["belief", "log"]
@@ -32,9 +32,7 @@ def over_cells(belief: Float[AnyArray, "candidates *rest"], cells: Cells | None)
     return namespace(belief, cells).tensordot(same, belief, axes=1)
 
 
-def through_channel(
-    table: Float[AnyArray, "candidates messages *#games"], noise: float
-) -> Float[AnyArray, "candidates messages *#games"]:
+def through_channel(table: Table, noise: float) -> Table:
     """Σ_m table[o, m] P(h | m) for every h: P is symmetric, so that this serves both directions."""
     messages = table.shape[1]
     if noise == 0 or messages < 2:

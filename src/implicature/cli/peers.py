@@ -1,6 +1,7 @@
 """Others at the same work, side by side on this machine (`bench --peers`), each where it can be imported:
 
-    memo     the exact recursion of depth 3 (Chandra et al. 2025), the same games
+    memo     the exact recursion of depth 3 (Chandra et al. 2025), the same games: one jit(vmap), and in blocks
+             as ours (`map_blocks`) for `ratio_in_blocks`
     twin     our training step in eager PyTorch
     EGG      EGG's discrimination game in PyTorch, at its own batch of 32 games and at ours
 
@@ -9,6 +10,7 @@ Calls are interleaved, so that the machine's load affects all alike.
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module, util
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,6 +23,7 @@ import numpy as np
 from implicature.agents.rsa import soft_recursion
 from implicature.cli.throughput import median_seconds, sample_data, training_calls
 from implicature.games.registry import load_game
+from implicature.nn.kernels import BLOCK, map_blocks
 from implicature.training.config import Config
 
 DEPTH, BETA = 3, 10.0
@@ -48,7 +51,7 @@ def L[u: U, r: R](beta, t, lexicon: ...):
 
 
 def memo_beliefs(candidates: int, messages: int) -> Callable[[jax.Array], jax.Array]:
-    """L_3 of many games by memo: games × messages × candidates."""
+    """L_3 of a game by memo: messages × candidates."""
     with tempfile.TemporaryDirectory() as folder:  # memo reads the model's source
         path = Path(folder) / "memo_model.py"
         path.write_text(MEMO.format(candidates=candidates, messages=messages), encoding="utf-8")
@@ -57,11 +60,12 @@ def memo_beliefs(candidates: int, messages: int) -> Callable[[jax.Array], jax.Ar
         assert spec.loader is not None
         model = util.module_from_spec(spec)
         spec.loader.exec_module(model)
-    return jax.jit(jax.vmap(lambda lexicon: model.L(BETA, DEPTH, lexicon)))
+    return lambda lexicon: model.L(BETA, DEPTH, lexicon)
 
 
 def our_beliefs(lexicon: jax.Array) -> jax.Array:
-    return jax.vmap(lambda lexicon: soft_recursion(lexicon, DEPTH, BETA).student[-1])(lexicon)
+    """L_3 of games as the last axis: candidates × messages × games."""
+    return soft_recursion(lexicon, DEPTH, BETA).student[-1]
 
 
 def installed(package: str, distribution: str) -> str | None:
@@ -80,13 +84,17 @@ def measure_exact(seconds: float) -> dict[str, Any]:
     data = sample_data(*load_game("numbers-4"))
     lexicon = data.lexicon[data.games.candidates]
     values = lexicon.astype(jnp.float32)
-    ours, theirs = jax.jit(our_beliefs), memo_beliefs(*lexicon.shape[1:])
+    memo = memo_beliefs(*lexicon.shape[1:])
+    ours = jax.jit(partial(map_blocks, our_beliefs))
+    theirs = jax.jit(jax.vmap(memo)), jax.jit(lambda lexicon: jax.lax.map(memo, lexicon, batch_size=BLOCK))
     said = np.asarray(lexicon).any(axis=1)  # of a word that fits nobody, beliefs are a matter of convention
-    both = np.asarray(ours(lexicon)).transpose(0, 2, 1)[said], np.asarray(theirs(values))[said]
+    both = np.asarray(ours(lexicon)).transpose(0, 2, 1)[said], np.asarray(theirs[0](values))[said]
     difference = float(np.abs(both[0] - both[1]).max())
-    our_time, their_time = median_seconds(lambda: ours(lexicon), lambda: theirs(values), at_least=seconds)
+    calls = (lambda: ours(lexicon), *(lambda run=run: run(values) for run in theirs))
+    our_time, their_time, blocks_time = median_seconds(*calls, at_least=seconds)
     rates = {"games_per_second": round(len(lexicon) / their_time), "ours": round(len(lexicon) / our_time)}
-    return {"version": found, **rates, "ratio": round(their_time / our_time, 2), "largest_difference": difference}
+    ratios = {"ratio": round(their_time / our_time, 2), "ratio_in_blocks": round(blocks_time / our_time, 2)}
+    return {"version": found, **rates, **ratios, "largest_difference": difference}
 
 
 def measure_training(seconds: float) -> dict[str, dict[str, Any]]:

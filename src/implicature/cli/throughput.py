@@ -7,6 +7,7 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,6 +22,7 @@ from implicature.envs.jax_env import jax_env
 from implicature.files import name_in_errors
 from implicature.games.registry import load_game
 from implicature.games.sampling import sample_game
+from implicature.nn.kernels import map_blocks
 from implicature.spaces import Space
 from implicature.spaces.numbers import number_sets
 from implicature.training.config import Config
@@ -66,13 +68,12 @@ def exact_games_per_second(depth: int = 3) -> float:
     data = sample_data(*load_game("numbers-4"))
     lexicon = data.lexicon[data.games.candidates]
 
-    @jax.jit
-    @jax.vmap
     def solve(lexicon: jax.Array) -> tuple[jax.Array, jax.Array]:
         recursion = soft_recursion(lexicon, depth)
         return recursion.teacher[-1], recursion.student[-1]
 
-    return GAMES / median_seconds(lambda: solve(lexicon))[0]
+    solve_all = jax.jit(partial(map_blocks, solve))
+    return GAMES / median_seconds(lambda: solve_all(lexicon))[0]
 
 
 def environment_steps_per_second(games: int = 1_024, steps: int = 400) -> float:

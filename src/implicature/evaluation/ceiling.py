@@ -1,5 +1,7 @@
 """What the exact recursion achieves in given games: the one place where its accuracy is computed."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,19 +9,19 @@ from jaxtyping import Array, Bool, Float, Int
 
 from implicature.agents.rsa import Recursion, greedy_accuracy, soft_recursion
 from implicature.games.semantics import Semantics
+from implicature.nn.kernels import map_blocks, one_hot
 from implicature.spaces.lexicon import TRUE_FROM
 
 CEILING_DEPTH = 10
 """Deeper recursions change nothing in the paper's games."""
-CHUNK, MAX_CELLS = 8_192, 2**20
-"""Games, and cells of games, that are computed at once, so that memory does not grow with their number and size."""
+Tables = Bool[Array, "candidates messages *games"]
+Targets = Int[Array, "*games"]
 
 
-def success_by_depth(
-    recursion: Recursion, lexicon: Bool[Array, "candidates messages"], target: Int[Array, ""]
-) -> Float[Array, " depths"]:
+def success_by_depth(recursion: Recursion, lexicon: Tables, target: Targets) -> Float[Array, "depths *games"]:
     """The probability of finding the target with the student of each depth and the teacher who responds to him."""
-    return jax.vmap(lambda belief: greedy_accuracy(lexicon, belief, belief)[target])(recursion.student)
+    each = jax.vmap(lambda belief: greedy_accuracy(lexicon, belief, belief))(recursion.student)
+    return jnp.sum(each * one_hot(lexicon.shape[0], target), axis=1)
 
 
 def exact_success(
@@ -27,17 +29,31 @@ def exact_success(
 ) -> Float[np.ndarray, "games depths"]:
     """The same for many games with β = 10, for depths 0 to `depth`."""
 
-    def one(game: tuple[Array, Array]) -> Array:
-        return success_by_depth(soft_recursion(game[0], depth), *game)
+    def block(games: tuple[Tables, Targets]) -> Float[Array, "depths games"]:
+        return success_by_depth(soft_recursion(games[0], depth), *games)
 
-    games = jnp.asarray(lexicon), jnp.asarray(target)
-    size = chunk_size(lexicon.shape[1] * lexicon.shape[2])
-    return np.asarray(jax.jit(lambda games: jax.lax.map(one, games, batch_size=size))(games))
+    return np.asarray(jax.jit(partial(map_blocks, block))((jnp.asarray(lexicon), jnp.asarray(target))))
 
 
-def chunk_size(cells: int) -> int:
-    """How many games of so many cells, candidates × messages, are computed at once."""
-    return min(CHUNK, max(1, MAX_CELLS // cells))
+def best_return(
+    meaning: Float[np.ndarray, "candidates messages"],
+    costs: Float[np.ndarray, " messages"],
+    prior: Float[np.ndarray, " candidates"],
+) -> float:
+    """The expected return of the best protocol that says a true word of each target in one round without noise.
+
+    A word that is said of several candidates is understood as one of them, so the best protocol is an assignment: some
+    candidates have a word of their own, p (1 − c); the others are lost and say their cheapest true word, or the
+    cheapest of all where none is true, −p c.
+    """
+    from scipy.optimize import linear_sum_assignment  # here, since most users of this module do not need it
+
+    true = meaning > 0
+    sayable = true | (meaning <= 0).all(axis=1, keepdims=True)
+    found = np.where(true, prior[:, None] * (1 - costs), -1e6)
+    lost = -prior * np.where(sayable, costs, np.inf).min(axis=1)
+    options = np.concatenate([found, np.tile(lost[:, None], len(lost))], axis=1)
+    return float(options[linear_sum_assignment(options, maximize=True)].sum())
 
 
 def game_lexicon(

@@ -8,23 +8,30 @@ Needed with jaxlib 0.10 (the version in constraints.txt); check again with `impl
   leaky ReLU, training runs at 0.66 (deep sets) and 0.31 (exchange) of the throughput, measured on two cores.
 - Reductions over a short inner axis (candidates) are slower than adding a few large arrays one after the other.
 - Gathers have scatters as gradients; a one-hot product does not.
+- Blocks of games that stay in the processor's cache, with games as the last axis, take a third to a half of the time of
+  one `vmap` over all games (`map_blocks`; the exact recursion of numbers-4).
 
 On other devices `materialize` and `leaky_relu` are their plain formulas, and the other tricks cost nothing that
 matters. The environment variable IMPLICATURE_KERNELS, "plain" or "cpu", chooses by hand.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
+from math import prod
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, Shaped
+from jaxtyping import Array, Bool, Float, Int, PyTree, Shaped
 
 Index = Int[Array, "*#games"]
 """The index of a message, of a candidate."""
 MAX_UNROLLED = 16
 """Reductions over axes up to this length are unrolled."""
+BLOCK, BLOCK_CELLS = 128, 2**16
+"""Games of a block of `map_blocks`, and how many numbers they may have in the first array."""
+Games = TypeVar("Games")
 
 
 def for_cpu() -> bool:
@@ -150,3 +157,25 @@ def select(options: Sequence[Float[Array, "..."]], index: Index) -> Float[Array,
     for i, option in enumerate(options[1:], 1):
         selected = jnp.where(index == i, option, selected)
     return selected
+
+
+def map_blocks(function: Callable[[Games], PyTree[Array]], games: Games) -> PyTree[Array]:
+    """vmap(function)(games), block by block, for a function that also takes, and then gives, games as the last axis."""
+
+    def first(leaf: Array) -> Array:
+        return jnp.moveaxis(leaf, -1, 0)
+
+    def last(leaf: Array) -> Array:
+        return jnp.moveaxis(leaf, 0, -1)
+
+    leaves = jax.tree.leaves(games)
+    number = len(leaves[0])
+    size = max(1, min(number, BLOCK, BLOCK_CELLS // prod(leaves[0].shape[1:])))
+    blocks = -(-number // size)
+
+    def block(leaf: Array) -> Array:
+        padding = [(0, blocks * size - number)] + [(0, 0)] * (leaf.ndim - 1)
+        return jnp.pad(leaf, padding, mode="edge").reshape(blocks, size, *leaf.shape[1:])
+
+    found = jax.lax.map(lambda one: jax.tree.map(first, function(jax.tree.map(last, one))), jax.tree.map(block, games))
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:number], found)
