@@ -93,6 +93,11 @@ def candidate_lexicon(
         lexicon = lexicon_from_words(lexicon)
     if isinstance(lexicon, np.ndarray):
         lexicon = Lexicon(attributes, lexicon)
+    if lexicon is not None and not isinstance(lexicon, Lexicon):
+        raise ValueError(
+            f"A lexicon of the type {type(lexicon).__name__} is not understood: give a Lexicon, or a dict with a value "
+            'for each candidate under each word, {"big": [1, 0.2]}.'
+        )
     if lexicon is not None:
         if lexicon.instances != len(table):
             raise ValueError(
