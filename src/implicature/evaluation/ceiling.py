@@ -36,7 +36,7 @@ def exact_success(
 
 
 def best_return(
-    meaning: Float[np.ndarray, "candidates messages"],
+    meaning: Bool[np.ndarray, "candidates messages"] | Float[np.ndarray, "candidates messages"],
     costs: Float[np.ndarray, " messages"],
     prior: Float[np.ndarray, " candidates"],
 ) -> float:

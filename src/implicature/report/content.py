@@ -70,7 +70,8 @@ ABOUT: dict[str, tuple[str, str]] = {
         "Words of one's own",
         "Beyond the paper: word costs, graded words, a prior, channel noise and messages of two words. Grounded pairs "
         "beside exact players with the same costs, prior and noise, on the same games. Exact players cannot tell "
-        "candidates apart of which the same words are true; a pair that agrees on one word for each may be above them.",
+        "candidates apart of which the same words are true; a pair that agrees on one word for each may be above them. "
+        "The best protocol is the bound for both: no other choice of a true word for each target earns more.",
     ),
     "ladder": (
         "From the paper as written to ours",
