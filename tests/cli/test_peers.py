@@ -22,6 +22,7 @@ def test_what_is_not_installed_is_named_with_the_way_to_install_it(ask: Ask, mon
     code, said, _ = ask("bench", "--peers")
     assert code == 0
     assert "memo-lang" in said
+    assert "[peers]" in said
 
 
 @pytest.mark.slow

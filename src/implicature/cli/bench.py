@@ -69,6 +69,7 @@ def print_peers(as_json: bool) -> None:
     import json as json_format
 
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from implicature.cli.peers import NAMES, measure_peers
@@ -80,7 +81,7 @@ def print_peers(as_json: bool) -> None:
     table = Table("numbers-4, games per second", "version", "theirs", "ours", "ours : theirs")
     for name, found in figures.items():
         if "missing" in found:
-            table.add_row(NAMES[name], f"not here ({found['missing']})")
+            table.add_row(NAMES[name], escape(f"not here ({found['missing']})"))
         else:
             rates = (f"{found[key]:,}" for key in ("games_per_second", "ours"))
             table.add_row(NAMES[name], found["version"], *rates, f"{found['ratio']:.1f}")
