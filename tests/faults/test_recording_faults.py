@@ -109,6 +109,31 @@ def test_d2_a_repeat_is_answered_like_the_first_post_whatever_it_says(page: Test
     assert [(one.role, one.round) for one in decisions_in(file)] == [("student", 1), ("teacher", 1)]
 
 
+def test_d2_no_other_request_tells_the_target_of_a_recorded_game(page: TestClient):
+    """Whoever watches, teaches or plays unrecorded by the same seed sees a game that has nothing to do with it."""
+    same = {"watch": 0, "teacher": 0, "unrecorded": 0}
+    for seed in range(10):
+        settings = {"game": "numbers-4", "seed": seed, "variant": 1}
+        person = participant(code=f"P{seed}")
+
+        def target_of(viewer: str, state: dict, settings: dict = settings) -> int:
+            shown = post(page, "game", {**settings, "viewer": viewer})
+            return shown["candidates"][state["target"]]["instance"]
+
+        told = {
+            "watch": target_of("unrecorded", post(page, "watch", settings)),
+            "teacher": target_of("teacher", post(page, "teacher", {"settings": settings})),
+            "unrecorded": target_of("unrecorded", post(page, "student", {"settings": settings, "answer": 0})),
+        }
+        turn = {"settings": settings, "participant": person}
+        assert post(page, "student", turn)["target"] is None
+        meant = target_of("student", post(page, "student", {**turn, "answer": 0}))
+        for name, instance in told.items():
+            same[name] += instance == meant
+    # One of more than 300 number sets is the target: by chance, the same one in a game now and then at most.
+    assert max(same.values()) <= 1, same
+
+
 @pytest.mark.slow
 def test_d2_a_repeat_of_waiting_is_waiting(page: TestClient, file: Path):
     turn = {"settings": TWO_ROUNDS, "answer": "wait", "participant": participant()}

@@ -132,7 +132,7 @@ def add_routes(app: FastAPI, sessions: GameSessions, consent: str | None) -> Non
         return about_server(sessions, consent)
 
     @app.post("/api/game")
-    def game(settings: schemas.GameSettings) -> schemas.PublicGame:
+    def game(settings: schemas.ShownGame) -> schemas.PublicGame:
         """The candidates of a game."""
         return sessions.show_game(settings)
 

@@ -170,15 +170,16 @@ def deal_game(
     seed: int,
     pragmatic_only: bool,
     rounds: int,
+    stream: int = 0,
 ) -> DealtGame:
     """Given candidates, or candidates drawn from games that no pair was trained on; and a target, with `pragmatic_only`
-    one that takes pragmatic inference where there is one."""
+    one that takes pragmatic inference where there is one. Games of the same seed in different streams are unrelated."""
     number = game.candidates if candidates is None else candidates
     if not 2 <= number <= game.max_candidates:
         raise ValueError(
             f"{number} candidates are not between 2 and {game.max_candidates}: ask for a number in that range."
         )
-    random = np.random.default_rng([seed, number])
+    random = np.random.default_rng([seed, number, stream] if stream else [seed, number])
     if instances is not None:
         check_instances(game, instances)
         candidate_sets = np.array([instances])

@@ -36,6 +36,15 @@ class GameSettings(RequestModel):
     """The depth of an exact agent, or which of a trained pair's phases."""
 
 
+Viewer = Literal["student", "teacher", "unrecorded"]
+"""Who sees a game: a student whose answer may be recorded, a teacher, or somebody who is never recorded."""
+
+
+class ShownGame(GameSettings):
+    viewer: Viewer = "student"
+    """Where decisions are recorded, each of them has other games by the same seed."""
+
+
 class Participant(RequestModel):
     """Who decided, and how long it took. Sent only for people who have agreed to be recorded."""
 
@@ -54,7 +63,8 @@ class Participant(RequestModel):
 
 
 class StudentTurn(RequestModel):
-    """A person is the student, has received so many messages, and answers or waits; null to read the last of them."""
+    """A person is the student, has received so many messages, and answers or waits; null to read the last of them. Whoever
+    is recorded says so from the first message on: without a participant, another game is played."""
 
     settings: GameSettings
     n_messages: Annotated[int, Field(ge=1, le=MAX_ROUNDS, strict=True)] = 1

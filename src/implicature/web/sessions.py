@@ -11,6 +11,9 @@ from implicature.web.players import PlayableAgent, load_agents_and_games
 from implicature.web.rounds import Round, expected_returns, play_rounds
 from implicature.web.storage import Study
 
+STREAMS: dict[schemas.Viewer, int] = {"student": 0, "teacher": 1, "unrecorded": 2}
+"""Where decisions are recorded, whoever may know the target plays other games by the same seed than a student whose
+answer counts."""
 IsGone = Callable[[], bool]
 """Whether the client has closed its connection, so that nothing more may be recorded for it."""
 
@@ -46,14 +49,15 @@ class GameSessions:
             )
         return agent
 
-    def deal(self, settings: schemas.GameSettings) -> tuple[PlayableGame, DealtGame]:
+    def deal(self, settings: schemas.GameSettings, viewer: schemas.Viewer) -> tuple[PlayableGame, DealtGame]:
         game = self.find_game(settings.game)
         instances = None if settings.instances is None else tuple(settings.instances)
         number = settings.candidates if instances is None else len(instances)
-        return game, deal_game(game, number, instances, settings.seed, settings.pragmatic_only, settings.rounds)
+        stream = 0 if self.study is None else STREAMS[viewer]
+        return game, deal_game(game, number, instances, settings.seed, settings.pragmatic_only, settings.rounds, stream)
 
-    def show_game(self, settings: schemas.GameSettings) -> schemas.PublicGame:
-        game, dealt = self.deal(settings)
+    def show_game(self, settings: schemas.ShownGame) -> schemas.PublicGame:
+        game, dealt = self.deal(settings, settings.viewer)
         candidates = [
             schemas.Candidate(instance=i, attributes=game.space.names(i), label=game.describe(i).removeprefix("the "))
             for i in dealt.instances
@@ -66,14 +70,14 @@ class GameSessions:
         return schemas.CandidateInstances(instances=parse_instances(self.find_game(request.game), request.text))
 
     def watch(self, settings: schemas.GameSettings) -> schemas.GameState:
-        game, dealt = self.deal(settings)
+        game, dealt = self.deal(settings, "unrecorded")
         return final_state(game, dealt, play_rounds(self.find_agent(settings), game, settings.variant, dealt))
 
     def student_turn(self, turn: schemas.StudentTurn, is_gone: IsGone = lambda: False) -> schemas.GameState:
         """The teacher does not observe the student's belief, so her messages are the same whatever the person does.
         Where a decision was recorded before, that one is answered."""
         settings, agent = turn.settings, self.find_agent(turn.settings)
-        game, dealt = self.deal(settings)
+        game, dealt = self.deal(settings, "unrecorded" if turn.participant is None else "student")
         if turn.n_messages > dealt.rounds:
             raise ValueError(f"A game of {dealt.rounds} rounds has no {turn.n_messages} messages: ask for fewer.")
         if isinstance(turn.answer, int) and turn.answer >= len(dealt.instances):
@@ -97,7 +101,7 @@ class GameSessions:
     def teacher_turn(self, turn: schemas.TeacherTurn, is_gone: IsGone = lambda: False) -> schemas.GameState:
         """Where a message was recorded before, that one is answered."""
         settings, agent = turn.settings, self.find_agent(turn.settings)
-        game, dealt = self.deal(settings)
+        game, dealt = self.deal(settings, "teacher")
         words = game.space.attributes
         if any(message >= len(words) for message in turn.messages):
             raise ValueError(f"The game {game.name} has words 0 to {len(words) - 1}: choose one of these.")

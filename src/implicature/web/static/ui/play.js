@@ -107,10 +107,11 @@ export function serverDriver({ about, address, variant, mode, participant }) {
   });
   return {
     start: async () => {
-      const view = await request("game", settings);
+      const viewer = mode === "teacher" ? "teacher" : participant && mode === "student" ? "student" : "unrecorded";
+      const view = await request("game", { ...settings, viewer });
       const play = { context: serverContext(view, game), agent, answers: [], maxRounds: view.rounds, cost: view.message_cost };
       const state = mode === "watch" ? await request("watch", settings)
-        : mode === "teacher" ? await request("teacher", { settings, messages: [] }) : await request("student", { settings, n_messages: 1 });
+        : mode === "teacher" ? await request("teacher", { settings, messages: [] }) : await request("student", { settings, n_messages: 1, participant: person({ reaction_time_ms: 0 }, false) });
       return update(play, state);
     },
     guess: async (play, answer, measured) => {
