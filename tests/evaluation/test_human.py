@@ -11,7 +11,7 @@ from implicature.cli.main import main
 from implicature.evaluation.human.fitting import fit_predictions, mix, posterior, with_lapse
 from implicature.evaluation.human.items import Answers, Item, collect, one_person_each, uniform
 from implicature.evaluation.human.models import load_model
-from implicature.evaluation.human.predictions import exact_predictions, fixed_predictions
+from implicature.evaluation.human.predictions import Predictions, exact_predictions, fixed_predictions
 from implicature.evaluation.human.published import canonical_form, load_published
 from implicature.evaluation.human.reading import read_answers
 from implicature.evaluation.human.scores import calibration, calibration_error, cell_means, correlation, frequencies
@@ -142,6 +142,26 @@ def test_the_posterior_of_a_person_is_bayes_rule():
     total, kinds = mix(np.log([[1 / 8], [1 / 2]]), np.array([0.5, 0.5]))
     np.testing.assert_allclose(kinds[:, 0], [0.2, 0.8])
     assert total[0] == pytest.approx(np.log(5 / 16))
+
+
+def test_kinds_of_people_that_are_equally_frequent_have_no_proportions_to_fit():
+    """Both answer twice, (1, 1) and (1, 2). Kind A: 1 with probability 0.8; B: 1/2. Mixed by person:
+    (0.64 + 0.25) / 2 · (0.16 + 0.25) / 2; not by decision, which would be (0.65 · 0.65) · (0.65 · 0.35)."""
+    answers = small([[2, 0, 0], [1, 1, 0]])
+    table = np.array([[[0.8, 0.2, 0.0]], [[0.5, 0.5, 0.0]]])
+    predictions = Predictions("two kinds", table[None], (), ("A", "B"), (0.0,), equal_weights=True)
+    assert predictions.n_parameters == 0
+    fit = fit_predictions(predictions, answers)
+    assert fit.log_likelihood == pytest.approx(np.log(0.445 * 0.205))
+    np.testing.assert_array_equal(fit.proportions, [0.5, 0.5])
+
+
+def test_each_person_may_be_like_one_of_a_pairs_phases():
+    """After phase 0 "green" may be the square or the circle; after phase 1 (β = 20) the square would be "square"."""
+    model = load_model("pretrained@0+1")(QING_FRANKE)
+    assert (model.n_parameters, model.components) == (1, ("phase 0", "phase 1"))
+    np.testing.assert_allclose(model.table[0, 0, 0], [0.5, 0.5, 0], atol=0.05)
+    assert model.table[0, 1, 0, 0] < 0.2
 
 
 def test_equal_candidates_share_a_cell_and_contexts_have_one_form():
@@ -304,6 +324,8 @@ def test_the_literal_pair_of_the_package_predicts_as_the_literal_player_does():
         (["exact:beta=-1"], "give 0.001 to 1000"),
         (["exact:beta=1,alpha=1"], "which are the same"),
         (["exact:utility=fun"], "choose one of belief, log"),
+        (["mixture:weights=some"], "choose one of fitted, equal"),
+        (["pretrained@0+0"], "name each once, as in RUN@0+1"),
         (["literal", "--out", "nowhere/x.png"], "cannot be written"),
         (["literal", "--out", "x.txt"], "ends in .png"),
         (["literal", "--halves", "0"], "1 to 1,000"),
@@ -322,4 +344,5 @@ def test_mistakes_are_one_sentence(arguments: list[str], sentence: str, monkeypa
 def test_fixed_predictions_have_only_a_lapse_rate():
     assert fixed_predictions("mine", np.ones((1, 2)) / 2).n_parameters == 1
     assert load_model("mixture:depths=0+1+2")(QING_FRANKE).n_parameters == 4
+    assert load_model("mixture:depths=0+1+2,weights=equal,beta=2")(QING_FRANKE).n_parameters == 1
     assert load_model("exact:depth=1,beta=2,lapse=0.1")(QING_FRANKE).n_parameters == 0

@@ -3,7 +3,8 @@
     P(a | item) = (1 − λ) · P_model(a | item) + λ / options          a lapse is a random choice
     log L       = Σ_people log Σ_k w_k Π_decisions P_k(a | item)     a person is of one kind k throughout
 
-Rationality and λ are chosen on a grid, w by expectation maximisation. One kind alone needs no EM.
+Rationality and λ are chosen on a grid, w by expectation maximisation. One kind alone, or kinds that are all equally
+frequent, need no EM.
 """
 
 from dataclasses import dataclass
@@ -93,6 +94,11 @@ def fit_predictions(predictions: Predictions, answers: Answers) -> Fit:
         answers.weights, axis=0, return_counts=True
     )  # people who answered alike count together
     each = np.tensordot(logs, patterns, axes=([3, 4], [1, 2]))  # settings × lapses × components × patterns
+    if predictions.equal_weights:
+        equal = np.full(each.shape[2], 1 / each.shape[2])
+        grid = np.array([[mix(one, equal)[0] @ number for one in lapses] for lapses in each])
+        setting, lapse = np.unravel_index(grid.argmax(), grid.shape)
+        return make_fit(predictions, int(setting), int(lapse), equal, answers)
     starts = [int(i) for i in np.linspace(0, len(each) - 1, 5)[1:-1]] if len(each) > 2 else [0]
     fits = [
         make_fit(predictions, *expectation_maximization(each, number, start, len(predictions.lapses) // 10), answers)

@@ -2,8 +2,9 @@
 
     literal                              the exact recursion of depth 0
     exact:depth=1,utility=log,alpha=1    the exact recursion; what is left out of beta (or alpha) and lapse is fitted
-    mixture:depths=0+1+2,utility=belief  each person is of one of these depths
+    mixture:depths=0+1+2,utility=belief  each person is of one of these depths; weights=equal: all equally frequent
     RUN, RUN@2, RUN:1@2                  the agents of a run (its pair 1), after its last phase or after phase 2
+    RUN@0+1+2                            each person is like one of these phases, all equally frequent
     pretrained, pretrained@2             the pair that ships with the package
     module:object                        a teacher or a student of your own
     FILE.csv                             predictions, such as a language model's: columns data, item, probabilities
@@ -91,11 +92,15 @@ class Options:
 KEYS = ("utility", "beta", "alpha", "start", "prior", "lapse")
 
 
+WEIGHTS = ("fitted", "equal")
+"""How frequent the kinds of people of a mixture are."""
+
+
 def parse_options(name: str) -> Options:
     kind, _, rest = name.partition(":")
     pairs = [part.partition("=") for part in rest.split(",")] if rest else []
     values = {key.strip(): value.strip() for key, _, value in pairs}
-    allowed = ["depths" if kind == "mixture" else "depth", *KEYS]
+    allowed = ["depths", "weights", *KEYS] if kind == "mixture" else ["depth", *KEYS]
     if not set(values) <= set(allowed) or len(values) < len(pairs):
         raise ValueError(f"{name!r:.80} is not understood: after the colon stand {', '.join(allowed)}, as in depth=1.")
     return Options(name, values)
@@ -113,13 +118,14 @@ def exact_model(name: str) -> Model:
         options.choice("prior", get_args(PriorUse), "uniform") if "prior" in options.values else None
     )
     rationality, lapse = options.number(("beta", "alpha"), 1e-3, 1e3), options.number(("lapse",), 0.0, 1.0)
+    equal = options.choice("weights", WEIGHTS, "fitted") == "equal"
     grid = MIXTURE_RATIONALITY if len(depths) > 1 else RATIONALITY
     lapses = MIXTURE_LAPSES if len(depths) > 1 else LAPSES
 
     def predict(answers: Answers) -> Predictions:
         settings = grid if rationality is None else (rationality,)
         rates = lapses if lapse is None else (lapse,)
-        return exact_predictions(answers, depths, settings, utility, start, prior, rates, name)
+        return exact_predictions(answers, depths, settings, utility, start, prior, rates, name, equal)
 
     return predict
 
@@ -143,7 +149,17 @@ def ask(
     return np.asarray(_listen(agent, context, rules, heard), np.float64)
 
 
-def run_predictions(name: str, run: Run, spec: PlayerSpec, phase: int | None, answers: Answers) -> Predictions:
+def phases_predictions(
+    name: str, run: Run, spec: PlayerSpec, phases: Sequence[int | None], answers: Answers
+) -> Predictions:
+    """Those of one phase; of several, people are like each of them equally often."""
+    table = np.stack([run_table(name, run, spec, phase, answers) for phase in phases])
+    return Predictions(name, table[None], (), tuple(f"phase {phase}" for phase in phases), equal_weights=True)
+
+
+def run_table(
+    name: str, run: Run, spec: PlayerSpec, phase: int | None, answers: Answers
+) -> Float[np.ndarray, "items options"]:
     """The mean over the run's pairs and over assignments of words."""
     space = run.task.space
     agents = run_agents(run, PLAYER_ROLES[answers.role], phase, spec.pair_index)
@@ -164,7 +180,7 @@ def run_predictions(name: str, run: Run, spec: PlayerSpec, phase: int | None, an
         prior = used_prior(item, answers.prior_use)
         each = [ask(agent, item, words, size, prior) for agent, _ in agents for words in assignments]
         rows.append(np.mean([one / max(one.sum(), 1e-9) for one in each], axis=0))
-    return fixed_predictions(name, select_rows(rows, answers))
+    return select_rows(rows, answers)
 
 
 def custom_predictions(name: str, spec: PlayerSpec, answers: Answers) -> Predictions:
@@ -227,11 +243,18 @@ def load_model(name: str, phase: int | None = None) -> Model:
         read_table(path, ("data", "item", "probabilities"))
         return lambda answers: file_predictions(path, answers)
     folder, _, after = name.rpartition("@")
-    if folder and after.isascii() and after.isdecimal() and not Path(name).is_dir():
-        player, phase = folder, int(after)
-    else:
-        player = name
+    player, phases = name, [phase]
+    if folder and after.isascii() and after.replace("+", "").isdecimal() and not Path(name).is_dir():
+        player, phases = folder, parse_phases(name, after)
     spec = load_player(PRETRAINED if player == "pretrained" else player, {})
     if (run := spec.run) is not None:
-        return lambda answers: run_predictions(name, run, spec, phase, answers)
+        return lambda answers: phases_predictions(name, run, spec, phases, answers)
     return lambda answers: custom_predictions(name, spec, answers)
+
+
+def parse_phases(name: str, text: str) -> list[int | None]:
+    """1 or 0+1+2."""
+    parts = text.split("+")
+    if "" in parts or len(set(parts)) < len(parts) or len(parts) > MAX_DEPTH:
+        raise ValueError(f"{name!r:.80} has phases {text!r:.30}: name each once, as in RUN@0+1.")
+    return [int(part) for part in parts]

@@ -39,10 +39,13 @@ class Predictions:
     components: tuple[str, ...]
     lapses: tuple[float, ...] = LAPSES
     """The lapse rates to choose from; several make it a free parameter."""
+    equal_weights: bool = False
+    """Whether all kinds of people are equally frequent; if not, their proportions are fitted."""
 
     @property
     def n_parameters(self) -> int:
-        return (len(self.table) > 1) + (len(self.lapses) > 1) + len(self.components) - 1
+        proportions = 0 if self.equal_weights else len(self.components) - 1
+        return (len(self.table) > 1) + (len(self.lapses) > 1) + proportions
 
 
 def pad(items: Sequence[Item], prior_use: PriorUse) -> tuple[np.ndarray, ...]:
@@ -87,6 +90,7 @@ def exact_predictions(
     prior_use: PriorUse | None = None,
     lapses: Sequence[float] = LAPSES,
     name: str = "",
+    equal_weights: bool = False,
 ) -> Predictions:
     """The exact recursion of one depth, or a mixture of several. At depth 0 rationality has no effect."""
     settings = tuple(rationality) if max(depths) > 0 else (1.0,)
@@ -102,9 +106,8 @@ def exact_predictions(
     chosen = np.asarray(tables, np.float64)[:, list(depths)]
     label = name or f"exact, depth {' '.join(map(str, depths))}, {utility}"
     known = () if max(depths) == 0 else settings
-    return Predictions(
-        label, select_options(chosen, answers.items), known, tuple(f"depth {t}" for t in depths), tuple(lapses)
-    )
+    kinds = tuple(f"depth {t}" for t in depths)
+    return Predictions(label, select_options(chosen, answers.items), known, kinds, tuple(lapses), equal_weights)
 
 
 def select_options(
