@@ -225,10 +225,10 @@ def test_a_table_of_ones_own_is_read(tmp_path: Path):
     [
         ("a,x; y,,x,1,1;2,p", "both a word and a target"),
         ("a,x; y,,,,1;2,p", "or neither"),
-        ("a,x,,x,,1;2,p", "1 candidates: write 2 to 50"),
+        ("a,x,,x,,1;2,p", "1 candidate: write 2 to 50"),
         ("a,x; y,,z,,1;2,p", "in no candidate, 'z'"),
         ("a,x; y,,,3,1;2,p", "number the candidates from 1 to 2"),
-        ("a,x; y,,x,,1;2;3,p", "3 answers for 2 candidates"),
+        ("a,x; y,,x,,1;2;3,p", "answers '1;2;3': give each of the 2 candidates one number"),
         ("a,x; y,,x,,one;2,p", "answers that are not numbers"),
         ("a,x; y,,x,,0;0,p", "not all of them 0"),
         ("a,x; y,1;-1,x,,1;2,p", "prior that are no weights"),

@@ -48,7 +48,7 @@ class Line:
         except ValueError:
             raise self.error(f"has {column} that are not numbers: write them as 3; 1; 0.") from None
         if len(values) != length:
-            raise self.error(f"has {len(values)} {column} for {length} {each}: give each one.")
+            raise self.error(f"has {column} {self.get(column)!r:.40}: give each of the {length} {each} one number.")
         if not all(isfinite(value) and 0 <= value <= 1e9 for value in values) or sum(values) <= 0:
             raise self.error(f"has {column} that are no weights: write numbers from 0 on, not all of them 0.")
         return values
@@ -59,7 +59,7 @@ def parse_item(line: Line) -> Item:
     rows = [[] if part.strip() == EMPTY else part.split(",") for part in line.get("context").split(";")]
     rows = [[word.strip() for word in row] for row in rows]
     if not 2 <= len(rows) <= MAX_CANDIDATES:
-        raise line.error(f"has {len(rows)} candidates: write 2 to {MAX_CANDIDATES}, separated by semicolons.")
+        raise line.error(f"has {len(rows)} candidate{'s' * (len(rows) > 1)}: write 2 to {MAX_CANDIDATES}, separated by semicolons.")
     given = [word.strip() for word in line.get("words").split(",")] if line.get("words") else []
     words = list(dict.fromkeys([*given, *(word for row in rows for word in row)]))
     if not all(word and printable(word) for word in words) or not 1 <= len(words) <= MAX_WORDS:
