@@ -10,11 +10,12 @@ import pytest
 from implicature.cli.main import main
 from implicature.evaluation.human.fitting import fit_predictions, mix, posterior, with_lapse
 from implicature.evaluation.human.items import Answers, Item, collect, one_person_each, uniform
-from implicature.evaluation.human.models import load_model
+from implicature.evaluation.human.models import load_model, word_columns
 from implicature.evaluation.human.predictions import Predictions, exact_predictions, fixed_predictions
 from implicature.evaluation.human.published import canonical_form, load_published
 from implicature.evaluation.human.reading import read_answers
 from implicature.evaluation.human.scores import calibration, calibration_error, cell_means, correlation, frequencies
+from implicature.spaces import Lexicon, Space
 
 FRANK_GOODMAN = {part.role: part for part in load_published("frank-goodman-2012").parts}
 FRANKE_DEGEN = {part.role: part for part in load_published("franke-degen-2016").parts}
@@ -162,6 +163,12 @@ def test_each_person_may_be_like_one_of_a_pairs_phases():
     assert (model.n_parameters, model.components) == (1, ("phase 0", "phase 1"))
     np.testing.assert_allclose(model.table[0, 0, 0], [0.5, 0.5, 0], atol=0.05)
     assert model.table[0, 1, 0, 0] < 0.2
+
+
+def test_a_pair_whose_words_are_not_its_attributes_is_asked_by_name():
+    """Attributes a, b; words b, nothing, a: the item's word a is attribute 0 and word 2."""
+    space = Space("s", ("a", "b"), np.eye(2, dtype=bool), lexicon=Lexicon(("b", "nothing", "a"), np.ones((2, 3))))
+    assert word_columns(space, ["a", "b"]) == ([0, 1], [2, 0], 2, 3)
 
 
 def test_equal_candidates_share_a_cell_and_contexts_have_one_form():

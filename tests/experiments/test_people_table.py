@@ -34,10 +34,48 @@ def test_every_task_has_a_key_and_learned_pairs_have_three_seeds():
 
 def test_the_space_for_training_has_twins_and_enough_words_for_every_item():
     space = read_space(people.SPACE)
-    assert (space.instances, len(space.attributes)) == (82, 6)
+    assert (space.instances, len(space.attributes)) == (84, 6)
     assert (space.table[0::2] == space.table[1::2]).all()
+    # What has none of the six words has a word of its own, and so the others are not expected of it.
+    assert space.words == (*space.attributes, "nothing")
+    assert (space.lexicon.meaning == [[*row, not row.any()] for row in space.table]).all()
     words = [len(item.words) for name in people.PUBLISHED for part in load_published(name).parts for item in part.items]
     assert max(words) <= 6
+
+
+def row_of(data: str, model: str, held_out: float, **more: object) -> dict[str, str]:
+    figures = dict.fromkeys(people.FIGURES, 0.5) | {"people": 9, "decisions": 9, "cells": 3, "parameters": 1}
+    row = {"setting": model, "data": data, "model": model, **figures, "held_out": held_out, **more}
+    return {name: str(value) for name, value in row.items()}
+
+
+def test_pairs_stand_beside_the_best_exact_model_of_each_data_set():
+    rows = [
+        row_of("one-listeners", "literal", -0.9),
+        row_of("one-listeners", "exact:depth=1,utility=log", -0.8),
+        row_of("one-listeners", people.GIVEN[0], -0.7),  # its β is not fitted: no model to compare with
+        row_of("one-listeners", "learned at β=2, phase 1", -0.84, seed=0),
+        row_of("one-listeners", "learned at β=2, phase 1", -0.80, seed=1),
+        row_of("two-listeners", "literal", -0.5),
+        row_of("two-listeners", people.MIXTURES[0], -0.4),
+        row_of("two-listeners", "learned at β=2, phase 1", -0.45),
+    ]
+    summary, one, _ = people.render(rows)
+    assert list(summary.columns) == ["one listeners", "two listeners", "two listeners, mixture"]
+    assert [(row.label, *map(str, row.cells)) for row in summary.rows] == [
+        ("best exact model", "-0.800", "-0.500", "-0.400"),
+        (people.GIVEN[0], "+0.100", "–", "–"),
+        ("learned at β=2, phase 1", "-0.020", "+0.050", "-0.050"),
+    ]
+    assert [row.label for row in one.rows][-2:] == ["saturated", "chance"]
+
+
+def test_the_tables_show_the_best_models_the_best_pair_and_the_literal_player():
+    names = [f"model {i}" for i in range(9)]
+    rows = [row_of("one-listeners", name, -0.1 * (i + 1)) for i, name in enumerate([*names, "learned x", "literal"])]
+    (table,) = people.render([*rows, row_of("one-listeners", "learned y", -5)])
+    shown = [row.label for row in table.rows]
+    assert shown == [*names[: people.TOP], "learned x", "literal", "saturated", "chance"]
 
 
 def test_recovery_is_shown_in_percent():

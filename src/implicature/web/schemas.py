@@ -63,8 +63,8 @@ class Participant(RequestModel):
 
 
 class StudentTurn(RequestModel):
-    """A person is the student, has received so many messages, and answers or waits; null to read the last of them. Whoever
-    is recorded says so from the first message on: without a participant, another game is played."""
+    """A person is the student, has received so many messages, and answers or waits; null to read the last of them.
+    Whoever is recorded says so from the first message on: without a participant, another game is played."""
 
     settings: GameSettings
     n_messages: Annotated[int, Field(ge=1, le=MAX_ROUNDS, strict=True)] = 1

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import jax.numpy as jnp
 import numpy as np
@@ -42,6 +42,7 @@ from implicature.evaluation.queries import _listen, _speak
 from implicature.files import read_table
 from implicature.games.context import Context
 from implicature.games.rules import Rules
+from implicature.spaces import Space
 from implicature.training.run import Run
 
 ASSIGNMENTS = 16
@@ -133,18 +134,29 @@ def exact_model(name: str) -> Model:
 # Agents: of a run, or of one's own
 
 
+class Columns(NamedTuple):
+    """Where the words of an item are among an agent's attributes, and where among its words."""
+
+    attributes: Sequence[int]
+    words: Sequence[int]
+    n_attributes: int
+    n_words: int
+
+
 def ask(
-    agent: AbstractTeacher | AbstractStudent, item: Item, words: Sequence[int], n_words: int, prior: np.ndarray
+    agent: AbstractTeacher | AbstractStudent, item: Item, columns: Columns, prior: np.ndarray
 ) -> Float[np.ndarray, " answers"]:
-    """P(answer) of an agent that knows `n_words` words, of which `words` are the item's."""
-    lexicon = np.zeros((len(item.lexicon), n_words), bool)
-    lexicon[:, list(words)] = item.lexicon
-    table = jnp.asarray(lexicon)
-    context = Context(features=table.astype(jnp.float32), lexicon=table, prior=jnp.asarray(prior, jnp.float32))
+    """P(answer) of an agent that may know more words than the item's."""
+    words, candidates = list(columns.words), len(item.lexicon)
+    features = np.zeros((candidates, columns.n_attributes), np.float32)
+    lexicon = np.zeros((candidates, columns.n_words), bool)
+    features[:, list(columns.attributes)], lexicon[:, words] = item.lexicon, item.lexicon
+    given = jnp.asarray(prior, jnp.float32)
+    context = Context(features=jnp.asarray(features), lexicon=jnp.asarray(lexicon), prior=given)
     rules = Rules(len(lexicon), 2)
     if isinstance(agent, AbstractTeacher):
         said = _speak(agent, context, jnp.asarray(item.given), rules, jnp.zeros(0, jnp.int32))
-        return np.asarray(said, np.float64)[list(words)]
+        return np.asarray(said, np.float64)[words]
     heard = jnp.asarray([words[item.given]], jnp.int32)
     return np.asarray(_listen(agent, context, rules, heard), np.float64)
 
@@ -165,22 +177,32 @@ def run_table(
     agents = run_agents(run, PLAYER_ROLES[answers.role], phase, spec.pair_index)
     if any(encoder is not None for _, encoder in agents):
         raise ValueError(f"{name} sees images, and these items have none: name a run that reads attributes.")
-    size = len(space.attributes)
+    names = [word for word in space.attributes if word in space.words]
     rows = []
     for item in answers.items:
-        if len(item.words) > size:
+        if len(item.words) > len(names):
             raise ValueError(
-                f"{name} knows {size} words, but {item.name!r:.40} has {len(item.words)}: train with more."
+                f"{name} knows {len(names)} words for attributes, but {item.name!r:.40} has {len(item.words)}: train "
+                "with more."
             )
-        if set(item.words) <= set(space.attributes):
-            assignments = [[space.attributes.index(word) for word in item.words]]
+        if set(item.words) <= set(names):
+            assignments = [list(item.words)]
         else:
             random = np.random.default_rng(0)
-            assignments = [random.permutation(size)[: len(item.words)].tolist() for _ in range(ASSIGNMENTS)]
+            orders = [random.permutation(len(names))[: len(item.words)] for _ in range(ASSIGNMENTS)]
+            assignments = [[names[i] for i in order] for order in orders]
+        columns = [word_columns(space, words) for words in assignments]
         prior = used_prior(item, answers.prior_use)
-        each = [ask(agent, item, words, size, prior) for agent, _ in agents for words in assignments]
+        each = [ask(agent, item, one, prior) for agent, _ in agents for one in columns]
         rows.append(np.mean([one / max(one.sum(), 1e-9) for one in each], axis=0))
     return select_rows(rows, answers)
+
+
+def word_columns(space: Space, words: Sequence[str]) -> Columns:
+    attributes, own = space.attributes, space.words
+    return Columns(
+        [attributes.index(word) for word in words], [own.index(word) for word in words], len(attributes), len(own)
+    )
 
 
 def custom_predictions(name: str, spec: PlayerSpec, answers: Answers) -> Predictions:
@@ -190,7 +212,8 @@ def custom_predictions(name: str, spec: PlayerSpec, answers: Answers) -> Predict
         agent = make_agent(spec, PLAYER_ROLES[answers.role], words, rules)
         table = jnp.asarray(item.lexicon)
         check_traceable(agent, spec, Context(features=table.astype(jnp.float32), lexicon=table), rules)
-        rows.append(ask(agent, item, range(words), words, used_prior(item, answers.prior_use)))
+        columns = Columns(range(words), range(words), words, words)
+        rows.append(ask(agent, item, columns, used_prior(item, answers.prior_use)))
     return fixed_predictions(name, select_rows(rows, answers))
 
 

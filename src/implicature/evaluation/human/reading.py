@@ -59,7 +59,8 @@ def parse_item(line: Line) -> Item:
     rows = [[] if part.strip() == EMPTY else part.split(",") for part in line.get("context").split(";")]
     rows = [[word.strip() for word in row] for row in rows]
     if not 2 <= len(rows) <= MAX_CANDIDATES:
-        raise line.error(f"has {len(rows)} candidate{'s' * (len(rows) > 1)}: write 2 to {MAX_CANDIDATES}, separated by semicolons.")
+        number = "1 candidate" if len(rows) == 1 else f"{len(rows)} candidates"
+        raise line.error(f"has {number}: write 2 to {MAX_CANDIDATES}, separated by semicolons.")
     given = [word.strip() for word in line.get("words").split(",")] if line.get("words") else []
     words = list(dict.fromkeys([*given, *(word for row in rows for word in row)]))
     if not all(word and printable(word) for word in words) or not 1 <= len(words) <= MAX_WORDS:
