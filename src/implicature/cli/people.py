@@ -28,9 +28,10 @@ def people(
     implicature people literal exact:depth=1,utility=log mixture:depths=0+1+2 runs/mine@1 --data franke-degen-2016
 
     Without a player, list the data sets. Players are literal, exact:depth=1,utility=log,alpha=1,
-    mixture:depths=0+1+2, a run's folder (RUN@1 after phase 1, RUN:1 its pair 1), module:object, or a CSV file of
-    predictions. Rationality (beta, alpha) and the lapse rate are fitted unless they are given; a run's, your own or a
-    file's predictions have only a lapse rate.
+    mixture:depths=0+1+2, a run's folder (RUN@1 after phase 1; RUN@0+1, where each person is like one of the two phases;
+    RUN:1 its pair 1), module:object, or a CSV file of predictions. Rationality (beta, alpha), the proportions of a
+    mixture (unless weights=equal) and the lapse rate are fitted unless they are given; a run's, your own or a file's
+    predictions have only a lapse rate.
 
     Args:
         players: Who is compared with people.
