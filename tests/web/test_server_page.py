@@ -114,7 +114,7 @@ def test_a_double_click_or_two_quick_keys_are_one_decision(new_page: NewPage, st
     page.get_by_role("button", name="I agree").click()
     card(page, "blue sphere").dblclick()
     expect(page.locator(".verdict")).to_be_visible()
-    assert len([body for body in sent if '"participant":{' in body]) == 1
+    assert len([body for body in sent if '"answer":' in body]) == 1
     assert len(rows_of(file, "P13")) == 1
     # As the teacher, with words left: the second of two quick clicks is not a second word.
     page.goto(f"{url}?participant=P13&mode=teacher&game=three-objects&agent=exact&variant=0&seed=8&rounds=2")
