@@ -15,6 +15,7 @@ from implicature.evaluation.human.predictions import Predictions, exact_predicti
 from implicature.evaluation.human.published import canonical_form, load_published
 from implicature.evaluation.human.reading import read_answers
 from implicature.evaluation.human.scores import calibration, calibration_error, cell_means, correlation, frequencies
+from implicature.evaluation.human.training_space import salience_levels, training_space
 from implicature.spaces import Lexicon, Space
 
 FRANK_GOODMAN = {part.role: part for part in load_published("frank-goodman-2012").parts}
@@ -168,7 +169,10 @@ def test_each_person_may_be_like_one_of_a_pairs_phases():
 def test_a_pair_whose_words_are_not_its_attributes_is_asked_by_name():
     """Attributes a, b; words b, nothing, a: the item's word a is attribute 0 and word 2."""
     space = Space("s", ("a", "b"), np.eye(2, dtype=bool), lexicon=Lexicon(("b", "nothing", "a"), np.ones((2, 3))))
-    assert word_columns(space, ["a", "b"]) == ([0, 1], [2, 0], 2, 3)
+    assert word_columns(space, ["a", "b"]) == ([0, 1], [2, 0], 2, 3, None)
+    # Six words, nothing and salience: what the pairs of `reproduce people` see.
+    assert word_columns(training_space(), ["f", "a"]) == ([5, 0], [5, 0], 7, 7, 6)
+    np.testing.assert_allclose(salience_levels(np.array([0.25, 0.25, 0.5])), [-1 / 3, -1 / 3, 2 / 3])
 
 
 def test_equal_candidates_share_a_cell_and_contexts_have_one_form():

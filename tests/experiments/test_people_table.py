@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from implicature.evaluation.human.published import load_published
 from implicature.experiments import people, recovery
-from implicature.spaces.io import read_space
+from implicature.training.space_file import task_space
 
 
 def test_a_task_gives_a_row_for_each_data_set_and_tables_are_ordered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -33,14 +34,19 @@ def test_every_task_has_a_key_and_learned_pairs_have_three_seeds():
 
 
 def test_the_space_for_training_has_twins_and_enough_words_for_every_item():
-    space = read_space(people.SPACE)
-    assert (space.instances, len(space.attributes)) == (84, 6)
-    assert (space.table[0::2] == space.table[1::2]).all()
+    space, candidates = task_space(people.pair_config(2.0))
+    # 1 + 6 + 15 + 20 sets of up to three of six words, seven of each, three of them equal.
+    assert (space.instances, candidates, space.attributes[-1]) == (42 * 7, 3, "salience")
+    objects, words = space.features[:, :-1], space.lexicon.meaning
+    assert len(np.unique(space.features, axis=0)) == 42 * 5
     # What has none of the six words has a word of its own, and so the others are not expected of it.
-    assert space.words == (*space.attributes, "nothing")
-    assert (space.lexicon.meaning == [[*row, not row.any()] for row in space.table]).all()
-    words = [len(item.words) for name in people.PUBLISHED for part in load_published(name).parts for item in part.items]
-    assert max(words) <= 6
+    assert space.words == (*space.attributes[:-1], "nothing")
+    assert (words == np.column_stack([objects, objects.sum(axis=1) == 0])).all()
+    np.testing.assert_allclose(np.log2(space.prior), space.features[:, -1], atol=1e-6)
+    number = [
+        len(item.words) for name in people.PUBLISHED for part in load_published(name).parts for item in part.items
+    ]
+    assert max(number) <= 6
 
 
 def row_of(data: str, model: str, held_out: float, **more: object) -> dict[str, str]:

@@ -1,17 +1,16 @@
 """Players against people: exact models, mixtures of depths, and learned pairs, on all published data sets.
 
-Learned pairs are trained on sets of up to three of six words, each set twice (twins), three candidates in a game; an
-object without any of the words has a word of its own, so that no other is expected of it. The teacher adapts first, so
-that after phase 1 both are of depth 1. Nothing but a lapse rate is fitted to people. Each phase is a model of its own;
-with phases 0+1 each person is like one of the two, equally likely.
+Learned pairs are trained on games of three candidates with twins and salience priors (evaluation/human/training_space).
+The teacher adapts first, so that after phase 1 both are of depth 1. Nothing but a lapse rate is fitted to people. Each
+phase is a model of its own; with phases 0+1 each person is like one of the two, equally likely.
 """
 
 from pathlib import Path
 
-from implicature.evaluation import human
 from implicature.evaluation.human.models import load_model
 from implicature.evaluation.human.published import PUBLISHED, load_published
 from implicature.evaluation.human.scores import HALVES, score, summarize
+from implicature.evaluation.human.training_space import training_space
 from implicature.experiments.results import Result, TaskSpec, command, mean, version
 from implicature.experiments.runs import train_or_load
 from implicature.experiments.table import MISSING, Cell, MeanStd, Number, Row, Table
@@ -28,7 +27,7 @@ CERTAIN = ("exact:depth=3,utility=belief,beta=10", "pretrained@0", "pretrained@1
 """At the rationality that agents are otherwise trained with: the package's pair with β = 20, on number sets."""
 MIXTURES = ("mixture:depths=0+1+2,utility=belief", "mixture:depths=0+1+2,utility=log")
 """For people who made several decisions."""
-SPACE = Path(human.__file__).parent / "training-space.csv"
+SPACE = f"{training_space.__module__}:{training_space.__name__}"
 PHASES, MIXED = 3, "0+1"
 BETAS = (1.0, 1.5, 2.0, 2.5, 3.0)
 """At people's rationality."""
@@ -40,7 +39,7 @@ def pair_config(beta: float, truthful: bool = True) -> Config:
     """A truthful teacher chooses among true words, as the exact recursion's does (F-60). Lapses are fitted to people,
     so the network needs none of its own (F-15)."""
     return Config.of(
-        space=str(SPACE), candidates=3, grounded=True, beta=beta, phases=PHASES, iterations=400, truthful=truthful,
+        space=SPACE, candidates=3, grounded=True, beta=beta, phases=PHASES, iterations=400, truthful=truthful,
         first_learner="teacher", lapse_rate=0.001,
     )  # fmt: skip
 

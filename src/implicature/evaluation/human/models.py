@@ -10,7 +10,8 @@
     FILE.csv                             predictions, such as a language model's: columns data, item, probabilities
 
 Only lapses are fitted for the last three. A run knows the words of its space; words it does not know are assigned to
-words of its space at random, and its predictions are averaged over assignments.
+words of its space at random, and its predictions are averaged over assignments. If its space has an attribute that no
+word names, salience, it sees the prior as training_space.py says.
 """
 
 from collections.abc import Sequence
@@ -37,6 +38,7 @@ from implicature.evaluation.human.predictions import (
     select_options,
 )  # fmt: skip
 from implicature.evaluation.human.scores import Model
+from implicature.evaluation.human.training_space import SALIENCE, salience_levels
 from implicature.evaluation.players import PlayerSpec, Role, check_traceable, load_player, make_agent, run_agents
 from implicature.evaluation.queries import _listen, _speak
 from implicature.files import read_table
@@ -141,6 +143,8 @@ class Columns(NamedTuple):
     words: Sequence[int]
     n_attributes: int
     n_words: int
+    salience: int | None = None
+    """The attribute that is the candidate's salience, if the agent sees it."""
 
 
 def ask(
@@ -151,6 +155,8 @@ def ask(
     features = np.zeros((candidates, columns.n_attributes), np.float32)
     lexicon = np.zeros((candidates, columns.n_words), bool)
     features[:, list(columns.attributes)], lexicon[:, words] = item.lexicon, item.lexicon
+    if columns.salience is not None:
+        features[:, columns.salience] = salience_levels(prior)
     given = jnp.asarray(prior, jnp.float32)
     context = Context(features=jnp.asarray(features), lexicon=jnp.asarray(lexicon), prior=given)
     rules = Rules(len(lexicon), 2)
@@ -200,9 +206,9 @@ def run_table(
 
 def word_columns(space: Space, words: Sequence[str]) -> Columns:
     attributes, own = space.attributes, space.words
-    return Columns(
-        [attributes.index(word) for word in words], [own.index(word) for word in words], len(attributes), len(own)
-    )
+    seen = attributes.index(SALIENCE) if SALIENCE in attributes and SALIENCE not in own else None
+    places = [attributes.index(word) for word in words], [own.index(word) for word in words]
+    return Columns(*places, len(attributes), len(own), seen)
 
 
 def custom_predictions(name: str, spec: PlayerSpec, answers: Answers) -> Predictions:
