@@ -39,7 +39,7 @@ def pair_config(beta: float, truthful: bool = True) -> Config:
     """A truthful teacher chooses among true words, as the exact recursion's does (F-60). Lapses are fitted to people,
     so the network needs none of its own (F-15)."""
     return Config.of(
-        space=SPACE, candidates=3, grounded=True, beta=beta, phases=PHASES, iterations=400, truthful=truthful,
+        space=SPACE, candidates=3, grounded=True, beta=beta, phases=PHASES, truthful=truthful,
         first_learner="teacher", lapse_rate=0.001,
     )  # fmt: skip
 
