@@ -42,6 +42,7 @@ def test_the_space_for_training_has_twins_and_enough_words_for_every_item():
     # What has none of the six words has a word of its own, and so the others are not expected of it.
     assert space.words == (*space.attributes[:-1], "nothing")
     assert (words == np.column_stack([objects, objects.sum(axis=1) == 0])).all()
+    assert space.prior is not None
     np.testing.assert_allclose(np.log2(space.prior), space.features[:, -1], atol=1e-6)
     number = [
         len(item.words) for name in people.PUBLISHED for part in load_published(name).parts for item in part.items
