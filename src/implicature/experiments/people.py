@@ -40,7 +40,7 @@ def pair_config(beta: float, truthful: bool = True) -> Config:
     so the network needs none of its own (F-15)."""
     return Config.of(
         space=SPACE, candidates=3, grounded=True, beta=beta, phases=PHASES, truthful=truthful,
-        first_learner="teacher", lapse_rate=0.001,
+        first_learner="teacher", lapse_rate=0.001, learning_rate=6e-3,
     )  # fmt: skip
 
 
