@@ -14,6 +14,8 @@ TINY = Config.of(
     train_games=2000, pretraining_iterations=250, iterations=250, phases=1, candidate_sets=16, width=4, layers=1,
     q_hidden=8,
 )  # fmt: skip
+FIXED = "exchange, grounded, numbers-4"
+MIXED = TINY.replace(candidates=5, min_candidates=2, share_layers=True, layers=2, iterations=100)
 GAMES = 300
 
 
@@ -21,9 +23,10 @@ GAMES = 300
 def small():
     four_rounds = {multi_round.ONE: TINY, multi_round.FOUR: TINY.replace(rounds=2)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "SETTINGS", {n_candidates.SETTING: TINY})
-        patch.setattr(n_candidates, "SETTINGS", pairs.SETTINGS)
+        patch.setattr(pairs, "SETTINGS", {FIXED: TINY})
+        patch.setattr(n_candidates, "SPACES", {"numbers-10": {FIXED: TINY, "mixed, numbers-10": MIXED}})
         patch.setattr(n_candidates, "CANDIDATES", (2, 5))
+        patch.setattr(n_candidates, "LAYERS", (2, 3))
         patch.setattr(multi_round, "SETTINGS", four_rounds)
         patch.setattr(time_to_accuracy, "SETTINGS", {"easy": TINY, "hard": TINY.replace(game="numbers-7")})
         patch.setattr(time_to_accuracy, "TARGET_ACCURACY", {"numbers-4": 0.1, "numbers-7": 1.1})
@@ -59,13 +62,16 @@ def test_a_run_of_another_config_is_not_taken_for_this_one(runs: Path):
 
 
 @pytest.mark.slow
-def test_the_same_pair_plays_with_other_numbers_of_candidates(runs: Path):
-    results = n_candidates.run(n_candidates.tasks()[0], GAMES, runs)
-    assert [one["candidates"] for one in results] == [2, 5]
+def test_the_same_pair_plays_with_other_numbers_of_candidates_and_a_mixed_one_with_other_layers(runs: Path):
+    fixed, mixed = (n_candidates.run(task, GAMES, runs) for task in n_candidates.tasks()[::2][:2])
+    assert [one["candidates"] for one in fixed] == [2, 5]
     # Two are easier to tell apart than five, for the exact recursion and for a pair that has learned a little.
-    assert results[0]["exact_same_depth"] >= results[1]["exact_same_depth"]
-    assert results[0]["accuracy"] > results[1]["accuracy"]
-    assert [row.label for row in n_candidates.render(results)[0].rows] == ["2", "5"]
+    assert fixed[0]["exact_same_depth"] >= fixed[1]["exact_same_depth"]
+    assert fixed[0]["accuracy"] > fixed[1]["accuracy"]
+    assert [(one["candidates"], one["test_layers"]) for one in mixed] == [(2, 2), (2, 3), (5, 2), (5, 3)]
+    by_candidates, by_layers = n_candidates.render(fixed + mixed)
+    assert [row.label for row in by_candidates.rows] == ["2", "5"]
+    assert [str(cell) for cell in by_layers.rows[1].cells[:2]] == [f"{one['accuracy']:.2f} ± 0.00" for one in mixed[2:]]
 
 
 @pytest.mark.slow

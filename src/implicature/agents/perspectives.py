@@ -61,7 +61,7 @@ def perspectives(game: Game, features: FeatureTable, lexicon: MeaningTable | Sem
     def context(observations: Int[Array, "candidates *#games"], rows: FeatureRows) -> Context:
         instances = observations // views
         words = semantics.in_game(instances)
-        if semantics.salience is None:
+        if semantics.salience is None and words.present is None:
             prior = jnp.full((size, *games), 1 / size)
         else:
             prior = jnp.broadcast_to(semantics.prior(instances), (size, *games))
@@ -73,6 +73,7 @@ def perspectives(game: Game, features: FeatureTable, lexicon: MeaningTable | Sem
             costs=words.costs,
             cells=cells,
             word_ids=words.ids,
+            present=words.present,
         )
 
     return Perspectives(

@@ -35,7 +35,7 @@ class LearnedStudent(AbstractStudent[Likelihood]):
         self.wait_slope, self.wait_offset = jnp.asarray(slope, jnp.float32), jnp.asarray(offset, jnp.float32)
 
     def encode(self, context: Context) -> Likelihood:
-        return heard_likelihood(apply_net(self.net, context.features, context.word_ids), self.noise)
+        return heard_likelihood(apply_net(self.net, context.features, context.word_ids, context.present), self.noise)
 
     def init_state(self, context: Context, rules: Rules) -> AgentState:
         return AgentState(context.prior, context.cells)

@@ -24,7 +24,7 @@ from implicature.agents.utility import through_channel
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.nn.kernels import Index, dot, leaky_relu, materialize, take_one_hot
-from implicature.nn.likelihood import AbstractBeliefNet, Features, Likelihood, Table, apply_net
+from implicature.nn.likelihood import AbstractBeliefNet, Features, Likelihood, Present, Table, apply_net
 from implicature.nn.linear import Linear
 
 
@@ -66,7 +66,9 @@ class LearnedTeacher(AbstractTeacher[Likelihood]):
 
     def encode(self, context: Context) -> Likelihood:
         sayable = context.lexicon > 0 if self.truthful else None
-        return self.encode_features(context.features, context.costs, context.cells, sayable, context.word_ids)
+        return self.encode_features(
+            context.features, context.costs, context.cells, sayable, context.word_ids, context.present
+        )
 
     def encode_features(
         self,
@@ -75,8 +77,9 @@ class LearnedTeacher(AbstractTeacher[Likelihood]):
         cells: Int[Array, "candidates *#games"] | None = None,
         sayable: Bool[Array, "candidates messages *#games"] | None = None,
         words: Int[Array, "messages *#games"] | None = None,
+        present: Present | None = None,
     ) -> Likelihood:
-        heard = heard_likelihood(apply_net(self.net, features, words), self.noise)
+        heard = heard_likelihood(apply_net(self.net, features, words, present), self.noise)
         return replace(heard, costs=costs, cells=cells, sayable=sayable)
 
     def init_state(self, context: Context, rules: Rules) -> AgentState:

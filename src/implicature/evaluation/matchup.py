@@ -33,7 +33,7 @@ from implicature.nn.image_encoder import ImageEncoder
 from implicature.spaces import Space
 from implicature.training.checks import flag
 from implicature.training.config import Config
-from implicature.training.run import Run
+from implicature.training.run import Run, with_layers
 from implicature.training.task import Task, make_task
 
 MAX_RTD_CANDIDATES = 12
@@ -142,6 +142,13 @@ def load_agents(
     return [(agent, None)]
 
 
+def at_layers(spec: PlayerSpec, layers: int) -> PlayerSpec:
+    """The same player with another number of layers."""
+    if spec.run is None:
+        raise ValueError(f"--layers is of runs, and {spec.name} is none: leave it out.")
+    return spec._replace(run=with_layers(spec.run, layers))
+
+
 def check_ignored(asked: MatchupArgs, with_run: bool) -> None:
     """Raise an error for an option that has no effect, since a run has its own game, and only a run has phases."""
     defaults = MatchupArgs()
@@ -156,6 +163,8 @@ def load_matchup(teacher: Player, student: Player, asked: MatchupArgs) -> Matchu
     check_n_games(asked.games)
     opened: dict[Path, Run] = {}
     specs = load_player(teacher, opened), load_player(student, opened)
+    if asked.layers is not None:
+        specs = at_layers(specs[0], asked.layers), at_layers(specs[1], asked.layers)
     runs = {spec.run.folder: spec.run for spec in specs if spec.run is not None}
     check_ignored(asked, bool(runs))
     game = {name: getattr(asked, name) for name in (*GAME_FLAGS, "candidates")}

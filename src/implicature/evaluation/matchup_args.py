@@ -32,6 +32,8 @@ class MatchupArgs:
     """Other images of the same instances for pairs who see images: a folder, or "objects" for those of the package."""
     candidates: int | None = None
     """Another number of candidates than in training."""
+    layers: int | None = None
+    """Apply the shared layers of runs with --share-layers as often as if there were so many, to see what depth does."""
     game: str = "numbers-4"
     """The game where neither player is of a run: numbers-4, numbers-7, objects-4, objects-7, emoji-7, emoji-16,
     emoji-50."""

@@ -14,6 +14,7 @@ from implicature.spaces import Lexicon, Space
 from implicature.spaces.lexicon import Number
 from implicature.spaces.utterances import Combine, conjunction
 
+Present: TypeAlias = Bool[Array, "candidates *#games"]
 MeaningArray: TypeAlias = Bool[Array, "candidates messages *#games"] | Float[Array, "candidates messages *#games"]
 
 
@@ -45,6 +46,8 @@ class Context(eqx.Module):
     lexica_prior: Float[Array, " lexica"] | None
     word_ids: Int[Array, "messages *#games"] | None
     """Which words of the vocabulary these are where a game has only its live words; None: all, in their order."""
+    present: Present | None
+    """Which candidates there are, where games of several sizes are played at once; None: all."""
     candidates: tuple[str, ...] = eqx.field(static=True)
     """Their names, as they were typed; empty for games made of arrays."""
     words: tuple[str, ...] = eqx.field(static=True)
@@ -69,6 +72,7 @@ class Context(eqx.Module):
         cells: Array | None = None,
         arrays: ContextArrays | None = None,
         word_ids: Array | None = None,
+        present: Array | None = None,
     ):
         """Candidates by their attributes, "blue,sphere", or with a space also by the names of its instances; the same
         one may be given twice.
@@ -83,7 +87,7 @@ class Context(eqx.Module):
         - `qud`: the question under discussion, as its answer for each candidate: ["blue", "red", "blue"].
 
         Programs that have arrays give `features` and `lexicon` (and `costs`, `cells`) instead, or `arrays`."""
-        self.word_ids = word_ids
+        self.word_ids, self.present = word_ids, present
         if features is None or not isinstance(lexicon, Array | np.ndarray):
             made = arrays or context_arrays(
                 *candidates, names=names, prior=as_numpy(prior), costs=as_numpy(costs), lexicon=as_numpy(lexicon),
@@ -135,6 +139,7 @@ class Context(eqx.Module):
             costs=self.costs,
             cells=self.cells,
             word_ids=self.word_ids,
+            present=self.present,
             lexica=self.lexica,
             lexica_prior=self.lexica_prior,
         )

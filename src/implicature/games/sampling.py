@@ -1,6 +1,7 @@
 """Sampling games: K distinct candidates O ⊂ Ω and a target o* ∈ O."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 from math import ceil, log2
 
@@ -26,11 +27,15 @@ MIN_GAMES = 10
 """An accuracy over fewer games means nothing."""
 
 
+ABSENT = -1
+"""In place of an instance where games of several sizes stand in one array."""
+
+
 class Game(eqx.Module):
     """A game as it is sampled. The teacher sees candidates and target; the student sees `student_candidates`."""
 
     candidates: Int[Array, "candidates *#games"]
-    """Instances, in the teacher's order."""
+    """Instances, in the teacher's order; ABSENT at the end of a game that has fewer candidates than others."""
     target: Int[Array, "*#games"]
     """The target's position in the teacher's order."""
     order: Int[Array, "candidates *#games"]
@@ -172,3 +177,37 @@ def draw_games(
                 "instances or another split seed."
             )
     return jax.tree.map(lambda *leaves: jnp.asarray(np.concatenate(leaves)), *chunks)
+
+
+def draw_mixed_games(
+    key: Key[Array, ""],
+    games: int,
+    fewest: int,
+    most: int,
+    instances: Int[Array, " instances"] | int,
+    split: Split | None,
+    seed: int = 0,
+    targets: Int[Array, " targets"] | None = None,
+    salience: Float[Array, " all"] | None = None,
+    near: Neighbours | None = None,
+) -> Game:
+    """Games of `fewest` to `most` candidates, as many of each; each is of the split by its own candidates."""
+    sizes = range(fewest, most + 1)
+    if len(sizes) == 1:
+        return draw_games(key, games, most, instances, split, seed, targets, salience, near)
+    numbers = [games // len(sizes) + (i < games % len(sizes)) for i in range(len(sizes))]
+    how = instances, split, seed, targets, salience, near
+    drawn = [
+        jax.vmap(partial(pad_candidates, most=most))(draw_games(jax.random.fold_in(key, size), number, size, *how))
+        for size, number in zip(sizes, numbers, strict=True)
+        if number
+    ]
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *drawn)
+
+
+def pad_candidates(game: Game, most: int) -> Game:
+    """One game with absent candidates at the end, for both players."""
+    size = len(game.candidates)
+    absent = jnp.full(most - size, ABSENT, game.candidates.dtype)
+    last = jnp.arange(size, most, dtype=game.order.dtype)
+    return Game(jnp.append(game.candidates, absent), game.target, jnp.append(game.order, last))

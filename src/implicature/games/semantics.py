@@ -13,8 +13,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from implicature.games.context import MeaningArray
+from implicature.games.context import MeaningArray, Present
 from implicature.games.live import LiveWords
+from implicature.games.sampling import ABSENT
 from implicature.spaces import Space
 
 MeaningTable: TypeAlias = Bool[Array, "instances messages"] | Float[Array, "instances messages"]
@@ -27,6 +28,8 @@ class GameWords(eqx.Module):
     costs: Float[Array, "messages *#games"] | None
     ids: Int[Array, "messages *#games"] | None = None
     """Which words of the vocabulary they are where a game has only its live words; None: all, in their order."""
+    present: Present | None = None
+    """Which candidates the game has; None: all."""
 
     def features(self, known: Shaped[Array, "candidates ..."]) -> Shaped[Array, "candidates ..."]:
         """What is seen of the candidates: what is known of them, or, of live words, which are true of each: words are
@@ -45,12 +48,20 @@ class Semantics(eqx.Module):
     """The answer to the question under discussion that each instance is; None: the question is which instance."""
     live: LiveWords | None = None
     """Where games have only the words that matter in them; None: all words."""
+    mixed: bool = eqx.field(static=True, default=False)
+    """Whether some candidates may be absent, since games have different numbers of them."""
+
+    def present(self, instances: Int[Array, "candidates *#games"]) -> Present | None:
+        """Which candidates a game has; None: all."""
+        return instances != ABSENT if self.mixed else None
 
     def prior(self, instances: Int[Array, "candidates *#games"]) -> Float[Array, "candidates *#games"]:
         """How likely each candidate is to be the target before anything is said."""
-        if self.salience is None:
+        present = self.present(instances)
+        if self.salience is None and present is None:
             return jnp.full(instances.shape, 1 / len(instances))
-        weights = self.salience[instances]
+        weights = jnp.ones(instances.shape) if self.salience is None else self.salience[instances]
+        weights = weights if present is None else weights * present
         return weights / jnp.sum(weights, axis=0)
 
     def fit(self, candidates: Int[Array, "games candidates"]) -> "Semantics":
@@ -61,14 +72,17 @@ class Semantics(eqx.Module):
         return replace(self, live=fitted if 2 * fitted.size <= fitted.vocabulary else None)
 
     def in_game(self, instances: Int[Array, "candidates *#games"]) -> "GameWords":
-        """The words of games with these candidates."""
+        """The words of games with these candidates; none is true of an absent one."""
+        present = self.present(instances)
         if self.live is None:
             games = instances.ndim - 1
             costs = None if self.costs is None else self.costs.reshape(-1, *[1] * games)
-            return GameWords(jnp.moveaxis(self.meaning[instances], -1, 1), costs)
-        words = self.live.of(instances)
-        costs = None if self.costs is None else self.costs[words]
-        return GameWords(self.meaning[instances[:, None], words[None]], costs, words)
+            words, meaning = None, jnp.moveaxis(self.meaning[instances], -1, 1)
+        else:
+            words = self.live.of(instances)
+            costs = None if self.costs is None else self.costs[words]
+            meaning = self.meaning[instances[:, None], words[None]]
+        return GameWords(meaning if present is None else meaning * present[:, None], costs, words, present)
 
 
 def space_semantics(space: Space, question: str | None = None) -> Semantics:

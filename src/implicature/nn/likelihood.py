@@ -19,6 +19,8 @@ from implicature.nn.linear import Linear
 
 Features = Float[Array, "candidates *#games features"]
 Table = Float[Array, "candidates messages *#games"]
+Present = Bool[Array, "candidates *#games"]
+"""Which candidates a game has, where games of several sizes stand in one array."""
 LikelihoodKind = Literal["softmax", "sigmoid"]
 
 
@@ -68,19 +70,36 @@ class AbstractBeliefNet(eqx.Module):
         `expected` is the predicted belief after each message."""
 
 
-class AbstractLiveNet(AbstractBeliefNet):
-    """A network that also takes games of some words of its vocabulary."""
+class AbstractMaskedNet(AbstractBeliefNet):
+    """A network that also takes games of several sizes at once."""
 
     @abstractmethod
-    def with_words(self, features: Features, words: Int[Array, "live *#games"]) -> Likelihood:
+    def with_present(self, features: Features, present: Present | None) -> Likelihood:
+        """The likelihood of each present candidate as if there were no others; that of the absent means nothing."""
+
+
+class AbstractLiveNet(AbstractBeliefNet):
+    """A network that also takes games of some words of its vocabulary, and of several sizes at once."""
+
+    @abstractmethod
+    def with_words(
+        self, features: Features, words: Int[Array, "live *#games"], present: Present | None = None
+    ) -> Likelihood:
         """The likelihood of these words, whose features are the attributes of the same names."""
 
 
 def apply_net(
-    net: Callable[[Features], Likelihood], features: Features, words: Int[Array, "live *#games"] | None
+    net: Callable[[Features], Likelihood],
+    features: Features,
+    words: Int[Array, "live *#games"] | None,
+    present: Present | None = None,
 ) -> Likelihood:
-    """Any network, a baseline's too, with the whole vocabulary; or a live one with the words of each game."""
-    if words is None:
-        return net(features)
-    assert isinstance(net, AbstractLiveNet)  # the config is resolved so
-    return net.with_words(features, words)
+    """Any network, a baseline's too, with the whole vocabulary; or a live one with the words of each game; or one that
+    takes games of several sizes."""
+    if words is not None:
+        assert isinstance(net, AbstractLiveNet)  # the config is resolved so
+        return net.with_words(features, words, present)
+    if present is not None:
+        assert isinstance(net, AbstractMaskedNet)  # the config is checked
+        return net.with_present(features, present)
+    return net(features)

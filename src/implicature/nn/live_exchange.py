@@ -12,9 +12,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from implicature.nn.exchange import AUX_EMBEDDINGS, LOGIT_BOUND, ExchangeLayer
+from implicature.nn.exchange import AUX_EMBEDDINGS, LOGIT_BOUND, Layers, new_layers, over_candidates
 from implicature.nn.kernels import Index, dot, leaky_relu
-from implicature.nn.likelihood import AbstractLiveNet, Features, Likelihood, LikelihoodKind, Table, likelihood
+from implicature.nn.likelihood import (
+    AbstractLiveNet,
+    Features,
+    Likelihood,
+    LikelihoodKind,
+    Present,
+    Table,
+    likelihood,
+)
 from implicature.nn.linear import Linear
 
 EMBEDDING = 128
@@ -26,7 +34,7 @@ class LiveExchangeNet(AbstractLiveNet):
     messages: Float[Array, "messages embedding"]
     identities: Float[Array, "messages aux"]
     expand: Linear
-    layers: tuple[ExchangeLayer, ...]
+    layers: Layers
     readout: Linear
     kind: LikelihoodKind = eqx.field(static=True)
     lapse_rate: float = eqx.field(static=True)
@@ -41,6 +49,7 @@ class LiveExchangeNet(AbstractLiveNet):
         kind: LikelihoodKind = "softmax",
         lapse_rate: float = 0.05,
         freeze_semantics: bool = False,
+        shared: bool = False,
     ):
         first, second, messages_key, identity_key, expand_key, layers_key, readout_key = jax.random.split(key, 7)
         # A candidate has few attributes of many: the sum of their embeddings is to be of order 1.
@@ -48,7 +57,7 @@ class LiveExchangeNet(AbstractLiveNet):
         self.messages = 3 * jax.random.normal(messages_key, (messages, EMBEDDING)) / EMBEDDING**0.5
         self.identities = jax.random.normal(identity_key, (messages, AUX_EMBEDDINGS))
         self.expand = Linear(5 + AUX_EMBEDDINGS, width, expand_key)
-        self.layers = tuple(ExchangeLayer(width, k) for k in jax.random.split(layers_key, layers - 1))
+        self.layers = new_layers(layers - 1, width, layers_key, shared)
         readout = Linear(width + 1, 1, readout_key, 0.0 if freeze_semantics else 0.1)
         self.readout = eqx.tree_at(lambda layer: layer.weight, readout, readout.weight.at[-1].set(1.0))
         self.kind, self.lapse_rate, self.freeze_semantics = kind, lapse_rate, freeze_semantics
@@ -58,7 +67,9 @@ class LiveExchangeNet(AbstractLiveNet):
         words = jnp.arange(len(self.messages)).reshape(-1, *[1] * (features.ndim - 2))
         return self.with_words(features, words)
 
-    def with_words(self, features: Features, words: Int[Array, "live *#games"]) -> Likelihood:
+    def with_words(
+        self, features: Features, words: Int[Array, "live *#games"], present: Present | None = None
+    ) -> Likelihood:
         attributes, vectors = self.encoder[0].weight[words], self.messages[words]
         hidden = jnp.einsum("k...b,b...h->hk...", features, attributes)
         hidden = hidden + self.encoder[0].bias.reshape(-1, *[1] * (hidden.ndim - 1))
@@ -66,9 +77,9 @@ class LiveExchangeNet(AbstractLiveNet):
         literal = compatibility = jnp.einsum("hk...,b...h->kb...", embedded, vectors)
         if self.freeze_semantics:
             compatibility = jax.lax.stop_gradient(compatibility)
-        cells = leaky_relu(self.expand(self._first_layer_inputs(compatibility, words)))
+        cells = leaky_relu(self.expand(self._first_layer_inputs(compatibility, words, present)))
         for layer in self.layers:
-            cells = layer(cells)
+            cells = layer(cells, present)
         learned = dot(self.readout.weight[:-1, 0], cells)
         if self.freeze_semantics:
             logits = 2 * compatibility + LOGIT_BOUND * jnp.tanh(learned / LOGIT_BOUND)
@@ -76,9 +87,11 @@ class LiveExchangeNet(AbstractLiveNet):
             logits = compatibility * self.readout.weight[-1, 0] + learned
         return likelihood(logits, literal, cells, self.kind, self.lapse_rate)
 
-    def _first_layer_inputs(self, compatibility: Table, words: Int[Array, "live *#games"]) -> Array:
+    def _first_layer_inputs(
+        self, compatibility: Table, words: Int[Array, "live *#games"], present: Present | None
+    ) -> Array:
         """The compatibility, its column's and its row's mean and maximum, and the word's identity."""
-        column = jnp.mean(compatibility, axis=0), jnp.max(compatibility, axis=0)
+        column = over_candidates(compatibility, present, axis=0)
         row = [reduce(compatibility, axis=1, keepdims=True) for reduce in (jnp.mean, jnp.max)]
         identity = jnp.moveaxis(self.identities[words], -1, 0)
         return jnp.stack(jnp.broadcast_arrays(compatibility, *column, *row, *identity))

@@ -64,7 +64,8 @@ ABOUT: dict[str, tuple[str, str]] = {
     ),
     "n-candidates": (
         "Other numbers of candidates",
-        "Beyond the paper: pairs trained with 4 candidates play with 2 to 12, without further training.",
+        "Beyond the paper: pairs trained with one number of candidates, and pairs trained with 2 to 12 at once, whose "
+        "layers share their weights, play with 2 to 12 candidates and with more or fewer layers.",
     ),
     "own-words": (
         "Words of one's own",

@@ -174,7 +174,7 @@ def teacher_step(
         filled = jnp.minimum(i + 1, method.replay_batches) * optimiser.batch
         row = jax.random.randint(replay_key, (optimiser.batch,), 0, filled)
         batch = games_last(jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[row], replay))
-        if optimiser.all_targets and data.salience is None:
+        if optimiser.all_targets and data.uniform:
             # Equal in every batch: no need to gather it.
             batch = eqx.tree_at(lambda batch: batch.target, batch, new.target)
 
@@ -188,7 +188,7 @@ def teacher_step(
             each, metrics = teacher_loss(
                 teacher, target_network, batch, features_of, method.obverter_weight, obverter,
                 costs=words.costs, cells=data.cells_of(batch.candidates),
-                sayable=words.meaning > 0 if truthful else None, words=words.ids,
+                sayable=words.meaning > 0 if truthful else None, words=words.ids, present=words.present,
             )  # fmt: skip
             return jnp.mean(each), jax.tree.map(jnp.mean, metrics)
 

@@ -13,16 +13,17 @@ MAX_CELLS = 200_000_000
 
 BASELINE_ONLY = ("entropy_bonus", "listener_entropy_bonus", "temperature")
 PRAGMATIC_ONLY = (
-    "rounds", "words", "truthful", "network", "layers", "context", "initial_scales", "likelihood", "lapse_rate",
-    "freeze_semantics", "q_hidden", "q_reads_belief", "grounding_target", "first_learner", "beta", "epsilon", "gamma",
-    "obverter_weight", "calibration_alpha", "reinforce_baseline", "feedback", "replay_batches", "target_update", "loss",
+    "rounds", "words", "truthful", "network", "layers", "share_layers", "context", "initial_scales", "likelihood",
+    "lapse_rate", "freeze_semantics", "q_hidden", "q_reads_belief", "grounding_target", "first_learner", "beta",
+    "epsilon", "gamma", "obverter_weight", "calibration_alpha", "reinforce_baseline", "feedback", "replay_batches",
+    "target_update", "loss",
 )  # fmt: skip
 IGNORED: list[tuple[Callable[[Config], bool], tuple[str, ...], str]] = [
     (lambda c: c.method.method == "pragmatic", (*BASELINE_ONLY, "filters"), "--method pragmatic"),
     (lambda c: c.method.method == "la-2018", ("filters",), "--method la-2018"),
     (lambda c: c.method.method == "la-2017", PRAGMATIC_ONLY, "--method la-2017"),
     (lambda c: c.method.method == "la-2018", PRAGMATIC_ONLY, "--method la-2018"),
-    (lambda c: c.network.network == "deep-sets", ("freeze_semantics",), "--network deep-sets"),
+    (lambda c: c.network.network == "deep-sets", ("freeze_semantics", "share_layers"), "--network deep-sets"),
     (lambda c: c.network.network == "exchange", ("context",), "--network exchange"),
     (lambda c: c.encoder.encoder == "none", ("image_network",), "--encoder none"),
     (lambda c: not c.grounding.grounded, ("grounding_target", "freeze_semantics", "truthful"), "--no-grounded"),
@@ -58,6 +59,8 @@ def check_config(config: Config) -> None:
     """Raise an error for settings that cannot be trained together."""
     if config.network.layers < 1 and config.network.network == "exchange" and config.method.method == "pragmatic":
         raise ValueError("--layers is 0: the exchange network has 1 or more.")
+    if config.network.share_layers and config.network.layers < 2:
+        raise ValueError("--share-layers with one layer, the first, shares nothing: ask for --layers 2 or more.")
     epsilon = config.method.epsilon
     if epsilon != (0, 0) and not all(1e-6 <= probability <= 1 for probability in epsilon):
         raise ValueError(
@@ -90,6 +93,21 @@ def check_whole_class(config: Config, candidates: int, space: Space) -> None:
         )
     if config.data.train_instance_fraction < 1:
         raise ValueError("--whole-class leaves no instance unseen: leave out --train-instance-fraction.")
+
+
+def check_min_candidates(config: Config, candidates: int) -> None:
+    """Raise an error where games cannot have different numbers of candidates."""
+    fewest = config.game.min_candidates
+    if fewest is None or fewest == candidates:
+        return
+    if fewest > candidates:
+        raise ValueError(f"--min-candidates is {fewest}, but --candidates is {candidates}: ask for fewer.")
+    if config.method.method in BASELINES or config.network.network == "deep-sets":
+        raise ValueError("--min-candidates needs the exchange network: leave out one of the two.")
+    if config.data.whole_class:
+        raise ValueError("--whole-class takes all instances as candidates: leave out --min-candidates.")
+    if config.encoder.encoder != "none" and not config.grounding.grounded:
+        raise ValueError("--min-candidates with images needs a grounded pair: leave out --no-grounded.")
 
 
 def check_size(config: Config, candidates: int, space: Space) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import tyro
 
-from implicature.games.rules import Contexts, Rules
+from implicature.games.rules import MAX_CANDIDATES, Contexts, Rules
 from implicature.training.fields import Range, Registered, check_field, declared
 
 OWN = "MODULE:OBJECT"
@@ -38,6 +38,9 @@ class GameConfig:
     """Other images of the same instances: a folder, such as `implicature render --jitter` makes (F-25)."""
     candidates: int | None = None
     """Candidates in a game; by default those of the named game."""
+    min_candidates: Annotated[int, Range(2, MAX_CANDIDATES)] | None = None
+    """The fewest candidates of a training game: games of so many to --candidates are mixed in every batch, so that one
+    pair plays with any number of them. By default --candidates, the same in all games (paper) (F-65)."""
     contexts: Contexts | None = None
     """How candidates are drawn (paper: random): any instances, or neighbours, which share words with one of them. By
     default near in the emoji games, else random (F-63)."""
@@ -109,6 +112,9 @@ class NetworkConfig:
     baseline's embeddings (64; authors' code: 50) (F-50)."""
     layers: Annotated[int, Range(0, 100)] = 3
     """Exchange layers, or context blocks of the deep-sets network (authors' code: 2) (F-50)."""
+    share_layers: bool = False
+    """All exchange layers have the same weights, so that `evaluate --layers N` may apply more or fewer of them than in
+    training (F-66)."""
     context: Literal["mean", "sum"] = "mean"
     """The deep-sets network's context: the mean of the candidates' embeddings, or their sum (appendix B) (F-34)."""
     initial_scales: Literal["tuned", "standard"] = "tuned"

@@ -58,8 +58,9 @@ class RunIdentity:
             trained_with = json.loads(notes["config"])
         except ValueError:
             raise ValueError(f"{path} holds notes that cannot be read.") from None
+        may_differ = (*MAY_DIFFER, "layers") if self.config.network.share_layers else MAY_DIFFER
         for name, value in json.loads(json.dumps(self.config.flat())).items():
-            if name not in MAY_DIFFER and name in trained_with and trained_with[name] != value:
+            if name not in may_differ and name in trained_with and trained_with[name] != value:
                 raise OtherRunError(
                     f"{path} was trained with {name} {trained_with[name]}, but config.json says {value}: restore it."
                 )

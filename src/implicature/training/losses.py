@@ -26,6 +26,7 @@ from implicature.agents.rollout import Rollout
 from implicature.agents.teacher import LearnedTeacher
 from implicature.games.rules import Rules
 from implicature.nn.kernels import Index, take_one_hot
+from implicature.nn.likelihood import Present
 from implicature.training.config import MethodConfig
 from implicature.training.replay import Transition
 
@@ -83,10 +84,11 @@ def teacher_loss(
     cells: Cells = None,
     sayable: Bool[Array, "candidates messages *#games"] | None = None,
     words: Int[Array, "messages *#games"] | None = None,
+    present: Present | None = None,
 ) -> tuple[Float[Array, "*#games"], dict[str, Array]]:
     """L_Q + λ L_Obv of each transition. At the end of a game ξ = r, as in equation 3 (F-41); in one round it always is,
     and there is no target network (F-40)."""
-    seen = features, costs, cells, sayable, words
+    seen = features, costs, cells, sayable, words, present
     encoding = teacher.encode_features(*seen)
     q_tm1 = teacher.q_values(encoding, batch.target, batch.b_tm1, batch.m_tm1)[0]
     xi = batch.r_t

@@ -51,13 +51,13 @@ def init_learner(
     model: PyTree, config: OptimiserConfig, iterations: int, learning_rate: float | None = None
 ) -> Learner:
     adam = optimiser(config, iterations, learning_rate or config.learning_rate)
-    return Learner(model, adam.init(eqx.filter(model, eqx.is_array)), jnp.asarray(0))
+    return Learner(model, adam.init(eqx.filter(model, eqx.is_inexact_array)), jnp.asarray(0))
 
 
 def apply_gradients(
     learner: Learner, gradient: PyTree, config: OptimiserConfig, iterations: int, learning_rate: float | None = None
 ) -> Learner:
-    weights = eqx.filter(learner.model, eqx.is_array)
+    weights = eqx.filter(learner.model, eqx.is_inexact_array)
     adam = optimiser(config, iterations, learning_rate or config.learning_rate)
     updates, state = adam.update(mean_over_shards(gradient), learner.adam, weights)
     return Learner(eqx.apply_updates(learner.model, updates), state, learner.iteration + 1)

@@ -14,7 +14,7 @@ from implicature.extensions import look_up
 from implicature.nn.deep_sets import CONTEXT_INIT_SCALE, DeepSetsNet
 from implicature.nn.exchange import ExchangeNet
 from implicature.nn.image_encoder import Observations, feature_size, new_image_encoder
-from implicature.nn.likelihood import AbstractBeliefNet
+from implicature.nn.likelihood import AbstractBeliefNet, AbstractLiveNet, AbstractMaskedNet
 from implicature.nn.live_exchange import LiveExchangeNet
 from implicature.training.config import Config
 
@@ -29,7 +29,7 @@ def new_exchange_net(
 ) -> ExchangeNet | LiveExchangeNet:
     net, size = config.network, (features, messages)
     assert net.width is not None  # resolved
-    build = net.width, net.layers, net.likelihood, net.lapse_rate, bool(net.freeze_semantics)
+    build = net.width, net.layers, net.likelihood, net.lapse_rate, bool(net.freeze_semantics), net.share_layers
     return LiveExchangeNet(messages, key, *build) if config.data.live_words else ExchangeNet(*size, key, *build)
 
 
@@ -56,6 +56,9 @@ def new_belief_net(config: Config, features: int, messages: int, key: Key[Array,
             f"{name} gives {type(net).__name__}, not a belief network: derive it from AbstractBeliefNet "
             "(nn/likelihood.py)."
         )
+    mixed = config.game.min_candidates != config.game.candidates
+    if mixed and not isinstance(net, AbstractMaskedNet | AbstractLiveNet):
+        raise ValueError(f"{name} does not take --min-candidates: derive it from AbstractMaskedNet (nn/likelihood.py).")
     return net
 
 

@@ -28,7 +28,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 from implicature.agents.rsa import literal_teacher, normalize
 from implicature.nn.image_encoder import FeatureRows, ImageEncoder, Images
-from implicature.nn.likelihood import Table, apply_net
+from implicature.nn.likelihood import Present, Table, apply_net
 from implicature.training.config import BASELINES, Config
 from implicature.training.optimiser import Learner, Metrics, Step, apply_gradients
 from implicature.training.task import GameData
@@ -65,26 +65,33 @@ def unit(features: FeatureRows) -> FeatureRows:
     return features / jnp.linalg.norm(features, axis=1, keepdims=True)
 
 
-def belief_loss(key: Key[Array, ""], log_likelihood: Table, meaning: Meaning) -> Float[Array, "*#games"]:
+def belief_loss(
+    key: Key[Array, ""], log_likelihood: Table, meaning: Meaning, present: Present | None = None
+) -> Float[Array, "*#games"]:
     """L_b, the mean over messages that fit someone."""
     # Exponentials divided by their sum are uniform over the simplex.
-    prior = normalize(jax.random.exponential(key, (len(meaning), *meaning.shape[2:])), axis=0)
+    weights = jax.random.exponential(key, (len(meaning), *meaning.shape[2:]))
+    prior = normalize(weights if present is None else weights * present, axis=0)
     exact = normalize(prior[:, None] * literal_teacher(meaning), axis=0)
     predicted = jax.nn.log_softmax(log_likelihood + jnp.log(prior + 1e-9)[:, None], axis=0)
     fits = jnp.any(meaning > 0, axis=0)
     return -jnp.sum(exact * predicted * fits, axis=(0, 1)) / jnp.maximum(jnp.sum(fits, axis=0), 1)
 
 
-def speaker_loss(key: Key[Array, ""], log_likelihood: Table, meaning: Meaning) -> Float[Array, "*#games"]:
-    """L_s, the mean over candidates as targets."""
+def speaker_loss(
+    key: Key[Array, ""], log_likelihood: Table, meaning: Meaning, present: Present | None = None
+) -> Float[Array, "*#games"]:
+    """L_s, the mean over candidates as targets. Nothing is true of absent ones, which so count for nothing."""
     return jnp.mean(-jnp.sum(literal_teacher(meaning) * jax.nn.log_softmax(log_likelihood, axis=1), axis=1), axis=0)
 
 
-def speaker_and_belief_loss(key: Key[Array, ""], log_likelihood: Table, meaning: Meaning) -> Float[Array, "*#games"]:
-    return belief_loss(key, log_likelihood, meaning) + speaker_loss(key, log_likelihood, meaning)
+def speaker_and_belief_loss(
+    key: Key[Array, ""], log_likelihood: Table, meaning: Meaning, present: Present | None = None
+) -> Float[Array, "*#games"]:
+    return belief_loss(key, log_likelihood, meaning, present) + speaker_loss(key, log_likelihood, meaning)
 
 
-GroundingLoss = Callable[[Key[Array, ""], Table, Meaning], Float[Array, "*#games"]]
+GroundingLoss = Callable[[Key[Array, ""], Table, Meaning, Present | None], Float[Array, "*#games"]]
 
 
 def grounding_loss(config: Config, agent: str) -> GroundingLoss:
@@ -123,7 +130,8 @@ def grounding_step(config: Config, data: GameData, loss_of: GroundingLoss) -> St
             else:
                 images = data.observations[observed.reshape(-1)]
                 features = augmented_view(jitter_key, encoder, images).reshape(*observed.shape, -1)
-            return jnp.mean(loss_of(prior_key, apply_net(net, features, words.ids).literal, words.meaning))
+            literal = apply_net(net, features, words.ids, words.present).literal
+            return jnp.mean(loss_of(prior_key, literal, words.meaning, words.present))
 
         value, gradient = eqx.filter_value_and_grad(loss)(state.model)
         return apply_pretraining_gradients(state, gradient, config), {"grounding_loss": value}

@@ -25,6 +25,7 @@ def resolve(config: Config, space: Space, candidates: int) -> Config:
         live = default_live_words(config, space, candidates) if pragmatic and exchange else 0
     defaults = {
         "candidates": candidates,
+        "min_candidates": candidates,
         "contexts": "near" if near else "random",
         "context_temperature": NEAR_TEMPERATURE,
         "live_words": live,

@@ -14,7 +14,7 @@ to one that was not.
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
@@ -275,6 +275,17 @@ def open_run(folder: Path | str, warn: Callable[[str], None] = print_warning) ->
     folder = Path(folder)
     config = read_config(folder)
     return Run(folder, make_task(config, run_space(folder, config, warn)))
+
+
+def with_layers(run: Run, layers: int) -> Run:
+    """A run whose shared layers are applied more or less often than in training."""
+    if not run.config.network.share_layers:
+        raise ValueError(
+            f"The layers of {run.folder} have weights of their own: leave out --layers, or train with --share-layers."
+        )
+    config = run.config.replace(layers=layers)
+    check_config(config)
+    return Run(run.folder, replace(run.task, config=config))
 
 
 def resume_run(folder: Path | str, phases: int | None = None, warn: Callable[[str], None] = print_warning) -> Run:

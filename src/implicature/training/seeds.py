@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -15,6 +16,7 @@ from implicature.agents.rollout import rollout
 from implicature.games.rules import Rules
 from implicature.games.sampling import Game
 from implicature.nn import games_last
+from implicature.nn.exchange import at_depth
 from implicature.nn.image_encoder import Observations
 from implicature.training.config import Config
 from implicature.training.optimiser import Metrics, Step, repeat_step
@@ -40,7 +42,9 @@ class Setup(eqx.Module):
 
 Tree = TypeVar("Tree")
 PARTNER_KEY = 10
-"""Partners are drawn from keys of their own."""
+"""Partners are drawn from keys of their own,"""
+DEPTH_KEY = 11
+"""and so is the depth of shared layers."""
 MAX_CELLS = 2**19
 """Candidates × messages of the validation games that are played at once."""
 MakeStep = Callable[[Stage, Setup, Pair, FeatureTable], Step]
@@ -124,6 +128,19 @@ def take_member(stacked: Tree, index: Int[Array, ""] | int) -> Tree:
     return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, stacked)
 
 
+def step_at_random_depth(make_step: MakeStep, stage: Stage, setup: Setup, pair: Pair, features: FeatureTable) -> Step:
+    """With shared layers: in each iteration both agents apply theirs half as often as they may, or more often."""
+    most = setup.config.network.layers - 1
+
+    def step(key: Key[Array, ""], state: PyTree) -> tuple[PyTree, Metrics]:
+        depth = jax.random.randint(jax.random.fold_in(key, DEPTH_KEY), (), (most + 1) // 2, most + 1)
+        own = make_step(stage, setup, at_depth(pair, depth), features)
+        state, metrics = own(key, at_depth(state, depth))
+        return at_depth(state, None), metrics
+
+    return step
+
+
 @eqx.filter_jit(**COMPILER_OPTIONS)
 def scan_steps(
     *,
@@ -148,9 +165,10 @@ def scan_steps(
         here = replace(setup, config=shard_config, data=data)
 
         def make_own(index: Array, pair: Pair, own: FeatureTable) -> Step:
+            make = partial(step_at_random_depth, make_step) if config.network.share_layers else make_step
             if config.optimiser.population == 1 or stage.phase == 0:
-                return make_step(stage, here, pair, own)
-            return step_with_random_partner(make_step, stage, here, index, pairs, features)
+                return make(stage, here, pair, own)
+            return step_with_random_partner(make, stage, here, index, pairs, features)
 
         def one_pair(index: Array, key: Array, pair: Pair, own: FeatureTable, state: PyTree) -> tuple[PyTree, Metrics]:
             step = make_own(index, pair, own)

@@ -12,12 +12,12 @@ from implicature.games.contexts import Neighbours, neighbours
 from implicature.games.live import LiveWords, live_words
 from implicature.games.registry import check_candidates
 from implicature.games.rules import Rules, check_word_costs
-from implicature.games.sampling import Game, draw_games
+from implicature.games.sampling import Game, draw_mixed_games
 from implicature.games.semantics import GameWords, MeaningTable, Semantics, space_semantics
 from implicature.games.splits import Split, check_split, split_instances
 from implicature.nn.image_encoder import Observations
 from implicature.spaces import Space
-from implicature.training.checks import check_config, check_size, check_whole_class
+from implicature.training.checks import check_config, check_min_candidates, check_size, check_whole_class
 from implicature.training.config import Config
 from implicature.training.resolve import resolve
 from implicature.training.space_file import task_space
@@ -40,10 +40,17 @@ class GameData(eqx.Module):
     """The answer to the question under discussion that each instance is; None: the target itself is to be found."""
     live: LiveWords | None = None
     """Where games have only the words that matter in them; None: all words."""
+    mixed: bool = eqx.field(static=True, default=False)
+    """Whether games have different numbers of candidates."""
 
     @property
     def semantics(self) -> Semantics:
-        return Semantics(self.lexicon, self.costs, self.salience, self.cells, self.live)
+        return Semantics(self.lexicon, self.costs, self.salience, self.cells, self.live, self.mixed)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether each candidate of any game is as likely to be the target as another."""
+        return self.salience is None and not self.mixed
 
     @property
     def n_messages(self) -> int:
@@ -60,11 +67,12 @@ class GameData(eqx.Module):
 
     def sample(self, key: Key[Array, ""], candidate_sets: int, all_targets: bool) -> Game:
         """Training games, targets × candidate sets (as observations): all targets of each set, or one. Where some are
-        more salient than others, targets are as frequent as the prior has it, so that no loss needs to weigh them."""
+        more salient than others, or absent, targets are as frequent as the prior has it, so that no loss needs to weigh
+        them."""
         row_key, target_key, view_key = jax.random.split(key, 3)
         number, candidates = self.games.candidates.shape
         row = jax.random.randint(row_key, (candidate_sets,), 0, number)
-        if self.salience is not None:
+        if not self.uniform:
             prior = self.semantics.prior(self.games.candidates[row].T)
             target = systematic_sample(target_key, prior, candidates if all_targets else 1)
         elif all_targets:
@@ -120,6 +128,7 @@ def make_task(config: Config, loaded: tuple[Space, int] | None = None) -> Task:
     space, candidates = task_space(config) if loaded is None else loaded
     config = resolve(config, space, candidates)
     check_whole_class(config, candidates, space)
+    check_min_candidates(config, candidates)
     check_size(config, candidates, space)
     rules = config.game.rules(candidates)
     instances = task_instances(config, space, held_out=False)
@@ -133,13 +142,18 @@ def make_task(config: Config, loaded: tuple[Space, int] | None = None) -> Task:
     check_word_costs(space.lexicon.costs.tolist(), rules.message_cost)
     near = neighbours(space, config.game.contexts, config.game.context_temperature)
     how = None, semantics.salience, near
+    assert config.game.min_candidates is not None  # resolved
+    sizes = config.game.min_candidates, candidates
     assert config.data.train_games is not None  # resolved
     train, val = task_split(config, "train"), task_split(config, "validation")
-    games = draw_games(train_key, config.data.train_games, candidates, instances, train, split_seed, *how)
-    validation = draw_games(validation_key, VALIDATION_GAMES, candidates, instances, val, split_seed, *how)
+    games = draw_mixed_games(train_key, config.data.train_games, *sizes, instances, train, split_seed, *how)
+    validation = draw_mixed_games(validation_key, VALIDATION_GAMES, *sizes, instances, val, split_seed, *how)
     observations = task_observations(config, space)
     live = live_words(space, config.data.live_words or 0)
-    data = GameData(observations, semantics.meaning, games, semantics.costs, semantics.salience, semantics.cells, live)
+    mixed = sizes[0] < sizes[1]
+    data = GameData(
+        observations, semantics.meaning, games, semantics.costs, semantics.salience, semantics.cells, live, mixed
+    )
     return Task(config, space, rules, data, validation, near)
 
 

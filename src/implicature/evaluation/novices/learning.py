@@ -99,7 +99,10 @@ def teach(run: Run, partner: str, games: int, seeds: int, phase: int | None = No
         raise ValueError(f"No partner is called {partner!r:.40}: choose one of {', '.join(PARTNERS)}.")
     check_teachable(run)
     task, pair, config = run.task, run.pair(phase), novice_config(run)
-    pool = jax.tree.map(lambda leaf: leaf[:POOL], task.data.games)
+    # All of the largest size, where training games have several.
+    mixed = task.data.mixed
+    games_known = held_out_games(task, POOL, seed=0, split="train") if mixed else task.data.games
+    pool = jax.tree.map(lambda leaf: leaf[:POOL], games_known)
     test = make_lessons(partner, pair, task, held_out_games(task, TEST_GAMES, seed=0))
     lessons = make_lessons(partner, pair, task, pool)
     choose = CHOOSE.get(partner, say_fixed)
