@@ -1,10 +1,13 @@
 """Steps of the optimiser."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from implicature.agents.student import LearnedStudent
+from implicature.nn.live_exchange import LiveExchangeNet
 from implicature.training.config import OptimiserConfig
 from implicature.training.optimiser import apply_gradients, init_learner, repeat_step
 
@@ -29,3 +32,26 @@ def test_chunks_do_not_change_what_a_step_repeated_leads_to():
     whole, _ = repeat_step(step, key, start, jnp.asarray(0), 5)
     half, _ = repeat_step(step, key, start, jnp.asarray(0), 3)
     assert repeat_step(step, key, half, jnp.asarray(3), 2)[0] == whole
+
+
+@pytest.mark.parametrize("freeze", [False, True])
+def test_frozen_embeddings_of_live_words_are_left_out_of_the_optimiser_and_of_nothing_else(freeze: bool):
+    words, games, live = 300, 4, 6
+    student = LearnedStudent(LiveExchangeNet(words, jax.random.key(0), 4, 2, freeze_semantics=freeze))
+    features = jax.random.bernoulli(jax.random.key(1), 0.5, (3, games, live)).astype(jnp.float32)
+    ids = jnp.arange(live)[:, None] + jnp.arange(games) * 7
+
+    def loss(student: LearnedStudent) -> jax.Array:
+        return jnp.sum(student.net.with_words(features, ids).log_likelihood ** 2)  # type: ignore[attr-defined]
+
+    config = OptimiserConfig(learning_rate=0.1)
+    learner = init_learner((student, None), config, 100)
+    # Adam keeps two numbers for each weight; words × 128 of them belong to the embeddings of each kind.
+    kept = sum(leaf.size for leaf in jax.tree.leaves(learner.adam))
+    assert (kept < words * 128) == freeze
+    gradient = (eqx.filter_grad(loss)(student), None)
+    after = apply_gradients(learner, gradient, config, 100).model[0].net
+    reached = jnp.any(gradient[0].net.messages != 0), jnp.any(gradient[0].net.encoder[0].weight != 0)
+    assert [bool(one) for one in reached] == [not freeze] * 2
+    assert np.array_equal(after.messages, student.net.messages) == freeze  # type: ignore[attr-defined]
+    assert not np.array_equal(after.readout.weight, student.net.readout.weight)  # type: ignore[attr-defined]

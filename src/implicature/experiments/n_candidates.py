@@ -16,7 +16,7 @@ from implicature.experiments.table import MISSING, Cell, Number, Row, Table
 from implicature.training.config import Config
 from implicature.training.run import with_layers
 
-MIXED = Config.of(candidates=12, min_candidates=2, share_layers=True, layers=6, candidate_sets=64, iterations=2_000)
+MIXED = Config.of(candidates=12, min_candidates=2, share_layers=True, layers=8, candidate_sets=128, iterations=4_000)
 SPACES: dict[str, dict[str, Config]] = {
     "numbers-10": {
         "exchange, grounded, numbers-4": SETTINGS["exchange, grounded, numbers-4"],
@@ -29,7 +29,7 @@ SPACES: dict[str, dict[str, Config]] = {
 }
 """In each space the pair that is trained with one number of candidates, and the one that is trained with many."""
 CANDIDATES = range(2, 13)
-LAYERS = (3, 4, 5, 6, 8, 12)
+LAYERS = (3, 4, 6, 8, 12, 16)
 """Layers of the mixed pairs at test time."""
 DEPTH = 3
 """Of the exact recursion: as deep as the pair has phases."""

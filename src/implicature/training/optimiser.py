@@ -11,6 +11,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
+from implicature.agents.student import LearnedStudent
+from implicature.agents.teacher import LearnedTeacher
+from implicature.nn.live_exchange import LiveExchangeNet
 from implicature.training.config import OptimiserConfig
 from implicature.training.sharding import mean_over_shards
 
@@ -47,19 +50,34 @@ def optimiser(config: OptimiserConfig, iterations: int, learning_rate: float) ->
     return optax.chain(adam, *weight_decay, optax.scale_by_learning_rate(rate))
 
 
+def learned_weights(model: PyTree) -> PyTree:
+    """The weights that gradients reach. Of an agent with live words and frozen semantics these are not the embeddings:
+    a large vocabulary has millions, and the optimiser would go through all of them to change nothing."""
+
+    def is_agent(node: PyTree) -> bool:
+        return isinstance(node, LearnedTeacher | LearnedStudent)
+
+    def without_meanings(node: PyTree) -> PyTree:
+        if not (is_agent(node) and isinstance(node.net, LiveExchangeNet) and node.net.freeze_semantics):
+            return node
+        return eqx.tree_at(lambda agent: (agent.net.encoder, agent.net.messages), node, (None, None))
+
+    return eqx.filter(jax.tree.map(without_meanings, model, is_leaf=is_agent), eqx.is_inexact_array)
+
+
 def init_learner(
     model: PyTree, config: OptimiserConfig, iterations: int, learning_rate: float | None = None
 ) -> Learner:
     adam = optimiser(config, iterations, learning_rate or config.learning_rate)
-    return Learner(model, adam.init(eqx.filter(model, eqx.is_inexact_array)), jnp.asarray(0))
+    return Learner(model, adam.init(learned_weights(model)), jnp.asarray(0))
 
 
 def apply_gradients(
     learner: Learner, gradient: PyTree, config: OptimiserConfig, iterations: int, learning_rate: float | None = None
 ) -> Learner:
-    weights = eqx.filter(learner.model, eqx.is_inexact_array)
+    weights = learned_weights(learner.model)
     adam = optimiser(config, iterations, learning_rate or config.learning_rate)
-    updates, state = adam.update(mean_over_shards(gradient), learner.adam, weights)
+    updates, state = adam.update(mean_over_shards(learned_weights(gradient)), learner.adam, weights)
     return Learner(eqx.apply_updates(learner.model, updates), state, learner.iteration + 1)
 
 

@@ -45,6 +45,7 @@ PARTNER_KEY = 10
 """Partners are drawn from keys of their own,"""
 DEPTH_KEY = 11
 """and so is the depth of shared layers."""
+FEWEST_REPEATS = 2
 MAX_CELLS = 2**19
 """Candidates × messages of the validation games that are played at once."""
 MakeStep = Callable[[Stage, Setup, Pair, FeatureTable], Step]
@@ -129,11 +130,12 @@ def take_member(stacked: Tree, index: Int[Array, ""] | int) -> Tree:
 
 
 def step_at_random_depth(make_step: MakeStep, stage: Stage, setup: Setup, pair: Pair, features: FeatureTable) -> Step:
-    """With shared layers: in each iteration both agents apply theirs half as often as they may, or more often."""
+    """With shared layers: in each iteration both agents apply theirs twice or more often, at most as often as there are
+    layers after the first (F-66)."""
     most = setup.config.network.layers - 1
 
     def step(key: Key[Array, ""], state: PyTree) -> tuple[PyTree, Metrics]:
-        depth = jax.random.randint(jax.random.fold_in(key, DEPTH_KEY), (), (most + 1) // 2, most + 1)
+        depth = jax.random.randint(jax.random.fold_in(key, DEPTH_KEY), (), min(FEWEST_REPEATS, most), most + 1)
         own = make_step(stage, setup, at_depth(pair, depth), features)
         state, metrics = own(key, at_depth(state, depth))
         return at_depth(state, None), metrics
