@@ -19,8 +19,14 @@ STARTS: dict[str, dict[str, object]] = {
     "grounded": {},
     "unseen emoji": {"train_instance_fraction": 0.8},
 }
+BATCHES: dict[str, dict[str, int]] = {
+    "emoji-7": {"candidate_sets": 128, "pretraining_iterations": 1_500},
+    "emoji-16": {"pretraining_iterations": 1_500},
+    "emoji-50": {"iterations": 2_000},
+}
+"""Eight sets of 50 candidates are a batch that takes more iterations; 256 of 7 are more than is needed."""
 SETTINGS: dict[str, Config] = {
-    f"{start}, {game}": Config.of(game=game).replace(**changes)
+    f"{start}, {game}": Config.of(game=game).replace(**BATCHES[game], **changes)
     for game in NEAR_GAMES
     for start, changes in STARTS.items()
 }
