@@ -13,6 +13,7 @@ import pytest
 import implicature
 from implicature.agents.perspectives import FeatureTable, perspectives
 from implicature.agents.rollout import Rollout, boltzmann, categorical, rollout
+from implicature.envs.episode import Episode
 from implicature.envs.jax_env import environment
 from implicature.games.rules import Rules
 from implicature.games.splits import SPLITS, split_of
@@ -306,6 +307,7 @@ def test_games_are_of_the_split_that_was_asked_for(split: Any):
 def test_a_space_of_ones_own_is_read_from_its_file(tmp_path: Any):
     (tmp_path / "things.csv").write_text("colour,shape\nred,cone\nred,ball\nblue,cone\nblue,ball\ngreen,cone\n")
     env = implicature.env(space=tmp_path / "things.csv", candidates=2, games=50)
+    assert isinstance(env.episode, Episode)
     assert isinstance(env.episode.space, Space)
     assert env.action_space("teacher").n == 5
     assert env.action_space("student").n == 3

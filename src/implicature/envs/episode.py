@@ -14,12 +14,18 @@ TEACHER, STUDENT = "teacher", "student"
 RENDER_MODES = ("human", "ansi", "rgb_array")
 
 
+def check_render_mode(render_mode: str | None) -> None:
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(f"render_mode {render_mode!r} is unknown: choose one of {', '.join(RENDER_MODES)}.")
+
+
 class Episode:
     """The state of a game, and what each agent may observe of it."""
 
+    agents = (TEACHER, STUDENT)
+
     def __init__(self, space: Space, env: Environment, render_mode: str | None):
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode {render_mode!r} is unknown: choose one of {', '.join(RENDER_MODES)}.")
+        check_render_mode(render_mode)
         self.space, self.rules, self.render_mode = space, env.rules, render_mode
         self.images_or_attributes = np.asarray(env.observations)
         if self.images_or_attributes.dtype != np.uint8:

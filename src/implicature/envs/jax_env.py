@@ -10,7 +10,7 @@ round when the student has answered or waited. After the end of a game `step` be
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, overload
 
 import equinox as eqx
 import jax
@@ -19,8 +19,9 @@ from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from implicature.agents.custom import StudentObservation, TeacherObservation
 from implicature.agents.rollout import action_in_teacher_order
+from implicature.envs.appointment.jax_env import AppointmentEnvironment, Part, appointment_environment
 from implicature.games.contexts import neighbours
-from implicature.games.registry import default_contexts, load_game
+from implicature.games.registry import APPOINTMENT, default_contexts, load_game
 from implicature.games.rules import Contexts, Rules
 from implicature.games.sampling import Game, draw_games
 from implicature.games.splits import Split
@@ -111,6 +112,19 @@ def environment(
     return Environment(space_observations(space, observe), drawn, len(space.words), rules)
 
 
+@overload
+def jax_env(
+    game: Literal["appointment"],
+    *,
+    rounds: int = 1,
+    message_cost: float = 0.1,
+    split: Part = "train",
+    split_seed: int = 0,
+    slots: int = 8,
+) -> AppointmentEnvironment: ...
+
+
+@overload
 def jax_env(
     game: str = "numbers-4",
     *,
@@ -122,8 +136,12 @@ def jax_env(
     observe: Observe = "attributes",
     games: int = 100_000,
     contexts: Contexts | None = None,
-) -> Environment:
-    """The game as pure functions, by name or of a space of one's own (a Space, or a .csv or .json file).
+) -> Environment: ...
+
+
+def jax_env(game: str = "numbers-4", **options: Any) -> Environment | AppointmentEnvironment:
+    """The game as pure functions, by name or of a space of one's own (a Space, or a .csv or .json file). The game
+    "appointment" has an environment of its own kind (envs/appointment/).
 
     >>> import jax
     >>> game = implicature.jax_env("numbers-4", games=1_000)
@@ -131,6 +149,23 @@ def jax_env(
     >>> game.messages, states.game.candidates.shape
     (10, (8, 4))
     """
+    if game == APPOINTMENT and options.get("space") is None:
+        return appointment_environment(**options)
+    return referential_environment(game, **options)
+
+
+def referential_environment(
+    game: str = "numbers-4",
+    *,
+    space: Space | Path | str | None = None,
+    candidates: int | None = None,
+    rounds: int = 1,
+    message_cost: float = 0.0,
+    split: Split = "train",
+    observe: Observe = "attributes",
+    games: int = 100_000,
+    contexts: Contexts | None = None,
+) -> Environment:
     loaded, number = load_game(game, space, candidates)
     drawn = contexts or default_contexts(game, space)
     return environment(loaded, Rules(number, rounds, message_cost), split, observe, games, drawn)

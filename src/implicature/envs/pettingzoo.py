@@ -7,7 +7,8 @@ Agents are "teacher" and "student". What a round is worth and when a game ends i
     action        teacher: a message;  student: a candidate in his order, or the last action, which waits
     reward        of both, when the student acts: −cost, and 1 for the target
 
-In the parallel environment, too, a step is one player's: the other's action is not read.
+In the parallel environment, too, a step is one player's: the other's action is not read. In the appointment game
+agents are "player_0", who begins, and "player_1" (envs/appointment/).
 """
 
 from pathlib import Path
@@ -19,13 +20,18 @@ try:
 except ImportError as missing:
     raise ValueError("The environments need PettingZoo: pip install 'implicature[env]'.") from missing
 
-from implicature.envs.episode import RENDER_MODES, STUDENT, TEACHER, Episode
+from implicature.envs.appointment.episode import AppointmentEpisode
+from implicature.envs.appointment.jax_env import appointment_environment
+from implicature.envs.episode import RENDER_MODES, Episode
 from implicature.envs.jax_env import jax_env
-from implicature.games.registry import default_contexts, load_game
+from implicature.games.registry import APPOINTMENT, default_contexts, load_game
 from implicature.games.rules import Contexts
 from implicature.spaces import Space
 
 METADATA: dict[str, Any] = {"name": "implicature_v0", "render_modes": list(RENDER_MODES), "render_fps": 1}
+GAMES = 20_000
+"""Drawn in advance."""
+AnyEpisode = Episode | AppointmentEpisode
 
 
 class TurnEnv(AECEnv):
@@ -33,10 +39,10 @@ class TurnEnv(AECEnv):
 
     metadata: ClassVar[dict[str, Any]] = {**METADATA, "is_parallelizable": False}
 
-    def __init__(self, episode: Episode):
+    def __init__(self, episode: AnyEpisode):
         super().__init__()
         self.episode, self.render_mode = episode, episode.render_mode
-        self.possible_agents = [TEACHER, STUDENT]
+        self.possible_agents = [*episode.agents]
         self.observation_spaces, self.action_spaces = episode.observation_spaces, {**episode.action_spaces}
 
     def observation_space(self, agent: str) -> spaces.Space:
@@ -48,7 +54,7 @@ class TurnEnv(AECEnv):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self.episode.reset(seed, options)
         self.agents = self.possible_agents[:]
-        self.agent_selection = TEACHER
+        self.agent_selection = self.episode.turn
         self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
         self.infos = {agent: self.episode.info(agent) for agent in self.agents}
@@ -79,9 +85,9 @@ class SimultaneousEnv(ParallelEnv):
 
     metadata: ClassVar[dict[str, Any]] = METADATA
 
-    def __init__(self, episode: Episode):
+    def __init__(self, episode: AnyEpisode):
         self.episode, self.render_mode = episode, episode.render_mode
-        self.possible_agents = [TEACHER, STUDENT]
+        self.possible_agents = [*episode.agents]
         self.agents: list[str] = []
         self.observation_spaces, self.action_spaces = episode.observation_spaces, {**episode.action_spaces}
 
@@ -126,25 +132,25 @@ def _new_episode(
     *,
     space: Space | Path | str | None = None,
     candidates: int | None = None,
-    games: int = 20_000,
+    games: int | None = None,
     contexts: Contexts | None = None,
     render_mode: str | None = None,
     **options: Any,
-) -> Episode:
+) -> AnyEpisode:
+    if game == APPOINTMENT and space is None:
+        drawn = appointment_environment(candidates=candidates, games=games, contexts=contexts, **options)
+        return AppointmentEpisode(drawn, render_mode)
     loaded, number = load_game(game, space, candidates)
-    return Episode(
-        loaded,
-        jax_env(
-            space=loaded, candidates=number, games=games, contexts=contexts or default_contexts(game, space), **options
-        ),
-        render_mode,
-    )
+    drawn_from = contexts or default_contexts(game, space)
+    env = jax_env(space=loaded, candidates=number, games=games or GAMES, contexts=drawn_from, **options)
+    return Episode(loaded, env, render_mode)
 
 
 def env(game: str = "numbers-4", **options: Any) -> TurnEnv:
     """The game for PettingZoo's AEC API. Options: space and candidates (a game of one's own), rounds, message_cost,
     contexts ("random", "near"), split ("train", "validation", "test"), observe ("attributes", "images"), games (drawn
-    in advance), render_mode.
+    in advance), render_mode. Those of the game "appointment" are rounds, message_cost, split ("train", "test", "all"),
+    split_seed, slots, render_mode.
 
     >>> game = implicature.env("numbers-4", rounds=2, message_cost=0.1, games=100)
     >>> game.reset(seed=0)

@@ -200,7 +200,7 @@ def play_dialogue(
         policy, messages = decisions(players[mover], states[mover])
         action = int(np.argmax(policy[held[mover]]))
         if action < rules.slots + 1:
-            reward = rules.score(action, busy[held[0]], busy[held[1]])
+            reward = float(rules.score(action, busy[held[0]], busy[held[1]]))
             turns.append(Turn(mover, answer_name(action, rules.slots), (), ()))
             names = calendar_name(busy[held[0]]), calendar_name(busy[held[1]])
             return Dialogue(names, tuple(turns), reward - rules.message_cost * said, reward > 0)

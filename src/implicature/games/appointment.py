@@ -7,16 +7,19 @@ ends the game:
     R = −c · messages + { +1 a slot free in both, or "none" where there is none;  −2 another slot, or an untrue message;
                           −1 "none" where there is one }
 
-After the last message that the rules allow, the next turn is an answer (F-70).
+After the last message that the rules allow, the next turn is an answer (F-70). An untrue message, or one too many, ends
+the game.
 """
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from implicature.array_api import AnyArray, namespace
 from implicature.games.context import Context
 from implicature.games.registry import APPOINTMENT
 from implicature.games.splits import split_instances
@@ -53,12 +56,36 @@ class AppointmentRules:
     def calendars(self) -> int:
         return 2**self.slots - 1
 
-    def score(self, answer: int, first: np.ndarray, second: np.ndarray) -> float:
-        """What an answer is worth, given both calendars (true where busy)."""
-        common = ~(np.asarray(first) | np.asarray(second))
-        if answer == self.none:
-            return WRONG_NONE if common.any() else RIGHT
-        return RIGHT if common[answer] else WRONG_SLOT
+    @property
+    def n_messages(self) -> int:
+        """As actions, messages come first, then answers."""
+        return len(runs(self.slots))
+
+    @property
+    def actions(self) -> int:
+        return self.n_messages + self.slots + 1
+
+    def score(self, answer: Any, first: Bool[AnyArray, " slots"], second: Bool[AnyArray, " slots"]) -> Any:
+        """What an answer is worth, given both calendars (true where busy): NumPy's arrays or JAX's."""
+        xp = namespace(first, second)
+        common = ~(first | second)
+        none = xp.where(xp.any(common), WRONG_NONE, RIGHT)
+        return xp.append(xp.where(common, RIGHT, WRONG_SLOT), none)[answer]
+
+    def sayable(self, own: Bool[AnyArray, " slots"], said: Any) -> Bool[AnyArray, " messages"]:
+        """The messages that who holds this calendar may send when so many have been sent."""
+        xp = namespace(own)
+        return (own | ~xp.asarray(run_slots(self.slots))).all(axis=1) & (said < self.messages)
+
+    def act(
+        self, action: Any, own: Bool[AnyArray, " slots"], other: Bool[AnyArray, " slots"], said: Any
+    ) -> tuple[Any, Any]:
+        """What an action is worth to both, and whether it ends the game."""
+        xp = namespace(own, other)
+        speaks = action < self.n_messages
+        allowed = self.sayable(own, said)[xp.where(speaks, action, 0)]
+        answered = self.score(xp.where(speaks, 0, action - self.n_messages), own, other)
+        return xp.where(speaks, xp.where(allowed, 0.0, UNTRUE) - self.message_cost, answered), ~(speaks & allowed)
 
 
 @cache
@@ -75,10 +102,15 @@ def runs(slots: int) -> tuple[tuple[int, int], ...]:
 
 
 @cache
+def run_slots(slots: int) -> Bool[np.ndarray, "messages slots"]:
+    """The slots that each message covers."""
+    return np.array([[first <= slot <= last for slot in range(slots)] for first, last in runs(slots)])
+
+
+@cache
 def lexicon(slots: int) -> Bool[np.ndarray, "calendars messages"]:
     """A run is true of a calendar in which all its slots are busy."""
-    busy = calendars(slots)
-    return np.stack([busy[:, first : last + 1].all(axis=1) for first, last in runs(slots)], axis=1)
+    return np.asarray((calendars(slots)[:, None] | ~run_slots(slots)).all(axis=2))
 
 
 def maximal_runs(calendar: np.ndarray) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from implicature.agents.appointment.learned import LearnedPlayer
 from implicature.agents.appointment.player import Calendar, encode_calendars
 from implicature.agents.appointment.worth import Belief
 from implicature.agents.contracts import Pair
-from implicature.games.appointment import AppointmentRules, appointment_context, runs, split_calendars
+from implicature.games.appointment import AppointmentRules, appointment_context, run_slots, split_calendars
 from implicature.training.algorithm1 import Progress
 from implicature.training.appointment.partner import Partner, partner_tables, start, turn
 from implicature.training.appointment.steps import half_losses
@@ -53,8 +53,7 @@ def appointment_stages(config: Config) -> list[Stage]:
 
 
 def new_players(key: Key[Array, ""], task: AppointmentTask) -> Pair:
-    slots, known = task.rules.slots, task.known
-    spans = np.array([[first <= slot <= last for slot in range(slots)] for first, last in runs(slots)])
+    spans, known = run_slots(task.rules.slots), task.known
     width, beta = task.config.network.width, task.config.method.beta
     assert width is not None  # of the game's defaults
     assert beta is not None

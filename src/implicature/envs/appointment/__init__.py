@@ -1,0 +1,1 @@
+"""The appointment game as an environment."""
