@@ -28,7 +28,7 @@ def programs(page: str) -> list[str]:
 
 
 def test_the_environments_of_the_page_run(capsys: pytest.CaptureFixture[str]):
-    zoo, batch = programs("environments.md")
+    zoo, batch, appointment, appointments = programs("environments.md")
     exec(zoo, {})
     assert re.search(r"She says “\d”.*he (picks|waits)", capsys.readouterr().out)
     known: dict[str, Any] = {}
@@ -37,6 +37,12 @@ def test_the_environments_of_the_page_run(capsys: pytest.CaptureFixture[str]):
     assert known["reward"].shape == (1024,)
     assert not known["over"].any()
     assert not known["states"].teacher_turn.any()
+    exec(appointment, {})
+    assert re.match(r"player_0 ■■□■□□■■\nplayer_1 □□□■■□□□\nplayer_0 (says|answers)", capsys.readouterr().out)
+    exec(appointments, known)
+    # The first message that is true: nobody broke the rules.
+    assert known["reward"].tolist() == pytest.approx([-0.1] * 1024)
+    assert not known["over"].any()
 
 
 @pytest.mark.parametrize("source", ["docs", "example"])

@@ -44,7 +44,8 @@ def reproduce(
             (hyper-parameters of the baselines), time-to-accuracy (seconds to the paper's accuracy: with --jobs 1 on
             an idle machine), own-words (word costs, graded words, a prior, noise, two words: beside exact players),
             concepts (labelled examples beside teaching dimensions), novices (who learns words from whom),
-            appointment (the game in which both players know something).
+            appointment (the game in which both players know something), appointment-search (its baseline's
+            hyper-parameters), strangers (everybody with everybody), populations (who change partners).
         smoke: A small version that takes minutes, to check that everything works. Its results and runs are marked and
             stay in folders named smoke inside the others.
         games: Test games in each cell; by default 100,000, or 1,000 with --smoke.

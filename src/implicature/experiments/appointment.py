@@ -1,6 +1,7 @@
 """The appointment game: exact players beside learned ones, with one message and with several turns."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import jax
@@ -57,8 +58,21 @@ OURS = {
     "ours, one message": Config.of(game=NAME),
     "ours, up to two messages": Config.of(game=NAME, rounds=2, beta=40.0, phases=6, iterations=100),
 }
-BASELINE = {"REINFORCE, one message": 1, "REINFORCE, up to two messages": 2}
-BASELINE_SETTINGS = {"iterations": 1_000, "bonus": 0.02, "width": 64}
+
+
+@dataclass(frozen=True)
+class BaselineSetting:
+    messages: int
+    learning_rate: float
+    bonus: float
+
+
+BASELINE = {
+    "REINFORCE, one message": BaselineSetting(1, 5e-3, 0.02),
+    "REINFORCE, up to two messages": BaselineSetting(2, 5e-3, 0.02),
+}
+"""The best of `appointment-search`."""
+BASELINE_SETTINGS = {"iterations": 1_000, "width": 64}
 SPLITS, SEEDS = (1, 2, 3), (0, 1)
 """Choices were made on split 0."""
 SELF, CROSS = "self-play", "cross-play"
@@ -88,11 +102,8 @@ def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
         return [row(task, ALL, EXACT[name]())]
     split, parts = task["split"], player_weights(ONE.slots, task["split"])
     if name in BASELINE:
-        config = Config.of(game=NAME, rounds=BASELINE[name], split_seed=split)
-        setup = AppointmentTask(config, appointment_rules(config))
-        pair = train_baseline(setup, jax.random.key(task["seed"]), **BASELINE_SETTINGS)
-        found = np.stack(baseline_figures(setup, pair, jnp.asarray(np.stack([*parts.values()]), jnp.float32)), axis=1)
-        return [row(task, part, Figures(*map(float, one))) for part, one in zip(parts, found, strict=True)]
+        found = baseline_figures_of(BASELINE[name], split, task["seed"])
+        return [row(task, part, figures) for part, figures in found.items()]
     trained = {seed: train_or_load({**task, "seed": seed}, runs, seed == task["seed"]) for seed in SEEDS}
     own = trained[task["seed"]]
     assert own is not None
@@ -109,6 +120,16 @@ def run(task: TaskSpec, games: int, runs: Path) -> list[Result]:
             both = Figures(*(float(np.mean([getattr(one[part], name) for one in met])) for name in names))
             results.append(row(task, part, both, CROSS))
     return results
+
+
+def baseline_figures_of(setting: BaselineSetting, split: int, seed: int) -> dict[str, Figures]:
+    """A baseline trained from scratch, with all calendars, those of training and those held out."""
+    rate = setting.learning_rate
+    config = Config.of(game=NAME, rounds=setting.messages, learning_rate=rate, split_seed=split)
+    setup, parts = AppointmentTask(config, appointment_rules(config)), player_weights(ONE.slots, split)
+    pair = train_baseline(setup, jax.random.key(seed), bonus=setting.bonus, **BASELINE_SETTINGS)
+    found = np.stack(baseline_figures(setup, pair, jnp.asarray(np.stack([*parts.values()]), jnp.float32)), axis=1)
+    return {part: Figures(*map(float, one)) for part, one in zip(parts, found, strict=True)}
 
 
 def train_or_load(task: TaskSpec, runs: Path, train: bool) -> AppointmentRun | None:

@@ -21,7 +21,7 @@ EXPERIMENTS: dict[str, str] = {
         "table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "pairs", "ceilings", "cross-play",
         "n-candidates", "multi-round", "ladder", "feedback", "teaching", "robustness", "ablations", "baseline-search",
         "time-to-accuracy", "people", "own-words", "concepts", "novices",
-        "appointment", "strangers", "populations", "vocabulary",
+        "appointment", "appointment-search", "strangers", "populations", "vocabulary",
     )
 }  # fmt: skip
 """The module of each."""

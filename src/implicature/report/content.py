@@ -130,6 +130,11 @@ ABOUT: dict[str, tuple[str, str]] = {
         "Chosen on validation games of split 0, which no table uses; objects as attributes, one run each. The tables "
         "use the best of each game.",
     ),
+    "appointment-search": (
+        "Hyper-parameters of the appointment game's baseline",
+        "The return of REINFORCE with every learning rate and entropy bonus, on split 0, which no table uses; one run "
+        "each. The table of the game uses the best for each number of messages.",
+    ),
     "time-to-accuracy": (
         "Time to accuracy",
         "Seconds until validation accuracy first reaches the test accuracy of the paper's ungrounded pairs, on an idle "

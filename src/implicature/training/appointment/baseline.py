@@ -48,11 +48,12 @@ class Reactive(eqx.Module):
         return jax.nn.softmax(jnp.where(known.truth, logits, -jnp.inf), axis=-1)
 
     def react(self, known: Calendar, m: Int[Array, ""], answer_only: bool) -> Probabilities:
-        """P(answer or m₂ | m₁, calendar)."""
+        """P(answer or m₂ | m₁, calendar); where an answer is due, P(answer | m₁, calendar)."""
         logits = self.reply(self.hidden(known, self.heard[0, m])).T
         answers = known.busy.shape[1] + 1
-        sayable = known.truth & (not answer_only)
-        allowed = jnp.concatenate([jnp.ones((len(logits), answers), bool), sayable], axis=1)
+        if answer_only:
+            return jax.nn.softmax(logits[:, :answers], axis=-1)
+        allowed = jnp.concatenate([jnp.ones((len(logits), answers), bool), known.truth], axis=1)
         return jax.nn.softmax(jnp.where(allowed, logits, -jnp.inf), axis=-1)
 
     def end(self, known: Calendar, m: Int[Array, ""]) -> Probabilities:
