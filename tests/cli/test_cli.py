@@ -118,3 +118,9 @@ def test_an_unknown_parse_error_is_described_in_general_terms():
     for event in (MissingArgs(), object()):
         with pytest.raises(UsageError, match="These arguments are not understood"):
             raise_usage_error(event)
+
+
+def test_the_page_of_the_appointment_game_takes_no_run(monkeypatch: pytest.MonkeyPatch, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "play", "runs/mine", "--game", "appointment")
+    assert "A run has no effect in the appointment game" in capsys.readouterr().err

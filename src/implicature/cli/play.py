@@ -1,9 +1,11 @@
 """`implicature play`: a page to play with the agents."""
 
 from pathlib import Path
+from typing import Literal
 
 import tyro
 
+APPOINTMENT = "appointment"
 DEFAULT_PORT = 8642
 
 
@@ -19,6 +21,7 @@ def play(
     study: Path | None = None,
     export: Path | None = None,
     address: str | None = None,
+    game: Literal["referential", "appointment"] = "referential",
 ) -> None:
     """Open a page to play with the agents and see what they believe. Without a run: exact agents and a small pair.
 
@@ -37,7 +40,15 @@ def play(
         export: Write the page as static files into this folder instead of serving it. Any web host can serve them:
             exact players and the small pair play in the browser; runs, own agents and recording need the server.
         address: Where the exported folder will be served (https://…), for previews of links to it.
+        game: The page to open: referential games, or the appointment game against an exact or a literal partner.
     """
+    if game == APPOINTMENT:
+        others = {"A run": run, "--teacher": teacher, "--student": student, "--record": record, "--study": study}
+        if given := [name for name, value in others.items() if value is not None]:
+            raise ValueError(
+                f"{given[0]} has no effect in the appointment game, whose page has exact and literal partners: leave "
+                "it out. Its runs are for  implicature evaluate."
+            )
     if export is not None:
         needs_server = {"run": run, "teacher": teacher, "student": student, "record": record, "study": study}
         write_page(export, address, needs_server)
@@ -70,7 +81,8 @@ def play(
     players = None
     if teacher is not None or student is not None:
         players = MatchupArgs(None if run is None else str(run), teacher, student).players()
-    serve(run, players, host=host, port=port, browser=browser, record=record, consent=consent, plan=plan)
+    page = "appointment.html" if game == APPOINTMENT else ""
+    serve(run, players, host=host, port=port, browser=browser, record=record, consent=consent, plan=plan, page=page)
 
 
 def write_page(folder: Path, address: str | None, needs_server: dict[str, object]) -> None:

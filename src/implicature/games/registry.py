@@ -81,7 +81,10 @@ def load_game(
     if space is None:
         games = GAMES | NEAR_GAMES
         if game == APPOINTMENT:
-            raise ValueError("The appointment game has no candidates: train, evaluate and reproduce take it.")
+            raise ValueError(
+                "The appointment game has no candidates: train, evaluate and reproduce take it, and  implicature play "
+                "--game appointment  is its page."
+            )
         if game not in games:
             raise ValueError(f"No game is called {game!r}: choose one of {', '.join(games)}, {APPOINTMENT}.")
         name, default = games[game]

@@ -52,9 +52,11 @@ def serve(
     record: Path | None,
     consent: str | None,
     plan: Plan | None = None,
+    page: str = "",
 ) -> None:
     """Serve the page until Ctrl-C, SIGTERM or the end of the terminal. `players` are a teacher and a student by name,
-    `record` is the study file, which then is whole without others beside it, `plan` what it is locked to."""
+    `record` is the study file, which then is whole without others beside it, `plan` what it is locked to, `page` what
+    is opened."""
     sock = open_socket(host, port)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     study = precompiling = None
@@ -84,7 +86,7 @@ def serve(
         )  # fmt: skip
         server = uvicorn.Server(config)
         end_on_signals(server)
-        url = f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
+        url = f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/{page}"
         print(f"Play at {url}  (Ctrl-C ends it)", flush=True)
         precompiling = threading.Thread(target=app.state.sessions.precompile, daemon=True)
         precompiling.start()
