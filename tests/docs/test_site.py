@@ -17,6 +17,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 from urllib.request import Request, urlopen
 
 import pytest
@@ -116,11 +117,11 @@ def check_page(line: str, serving: Callable[..., Any]) -> None:
     """The page answers; where decisions are recorded, it records one."""
     with serving(*shlex.split(line)[2:]) as server:
         for path in ("", "api/about"):
-            with urlopen(server.address + path, timeout=60) as answer:
+            with urlopen(urljoin(server.address, path), timeout=60) as answer:
                 assert answer.status == 200
         if "--record" in line:
             headers = {"content-type": "application/json"}
-            asked = Request(f"{server.address}api/student", json.dumps(DECISION).encode(), headers)
+            asked = Request(urljoin(server.address, "api/student"), json.dumps(DECISION).encode(), headers)
             with urlopen(asked, timeout=120) as answer:
                 assert json.load(answer)["recorded"] is True
 
