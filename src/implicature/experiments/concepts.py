@@ -54,7 +54,8 @@ SETTINGS: dict[str, Config] = {
         for title, name in SAMPLED.items()
     },
 }
-SPLITS = (10, 11)
+SPLITS = (11, 12)
+"""Settings were changed after a test row of split 10."""
 DEPTHS = (0, 3, 10)
 """Of the exact players: literal, and with three and ten steps of the recursion."""
 REPEATS = 10
