@@ -55,7 +55,7 @@ def teach(
     if json:
         print(json_format.dumps({"run": str(run), "games": games, "seeds": seeds, "partners": figures}))
         return
-    print_courses(figures, f"{run}: novices who know no word, {seeds} seeds")
+    print_courses(figures, f"{run}: novices who know no word, {seeds} {'seed' if seeds == 1 else 'seeds'}")
     print(f"Drawn in {image}")
 
 
