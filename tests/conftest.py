@@ -91,7 +91,7 @@ def whole_run(tiny: list[str], tmp_path_factory: pytest.TempPathFactory) -> Trai
 @pytest.fixture(scope="session")
 def two_pairs(whole_run: Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two pairs, grounded like that one, without a phase. Not to be changed, either."""
-    from implicature.training.run import read_config, start_run
+    from implicature.training.runs.run import read_config, start_run
 
     folder = tmp_path_factory.mktemp("two") / "run"
     for _ in start_run(folder, read_config(whole_run.folder).replace(seeds=2, phases=0)).train():

@@ -15,7 +15,7 @@ _LAZY = {
     "explain": "api",
     "teaching_dimensions": "evaluation.teaching_dimension",
     "train": "api",
-    "open_run": "training.run",
+    "open_run": "training.runs.run",
     "evaluate": "api",
     "language": "api",
     "dialogues": "api",

@@ -13,7 +13,7 @@ from implicature.evaluation.teaching_dimension import teaching_dimensions as tea
 from implicature.games.context import Context as Context
 from implicature.games.registry import load_space as load_space
 from implicature.training.config import Config as Config
-from implicature.training.run import open_run as open_run
+from implicature.training.runs.run import open_run as open_run
 
 __version__: str
 __all__: list[str]

@@ -29,7 +29,7 @@ from implicature.games.splits import Split
 from implicature.games.typed import typed_arrays
 from implicature.spaces import Space
 from implicature.training.config import Config
-from implicature.training.run import Run, new_run_folder, resume_run, start_run
+from implicature.training.runs.run import Run, new_run_folder, resume_run, start_run
 
 
 def players(

@@ -11,7 +11,7 @@ from PIL import Image
 
 from implicature.cli.main import main
 from implicature.spaces.io import read_space
-from implicature.training.run import open_run
+from implicature.training.runs.run import open_run
 
 
 @pytest.fixture(scope="module")

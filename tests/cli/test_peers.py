@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import Ask
 
-from implicature.cli import peers
+from implicature.cli.benchmarks import peers
 from implicature.nn.exchange import ExchangeNet
 
 
@@ -28,7 +28,7 @@ def test_what_is_not_installed_is_named_with_the_way_to_install_it(ask: Ask, mon
 @pytest.mark.slow
 def test_the_twin_network_with_our_weights_gives_our_likelihood():
     torch = pytest.importorskip("torch", reason="pip install 'implicature[peers]'")
-    from implicature.cli.torch_twin import Net
+    from implicature.cli.benchmarks.torch_twin import Net
 
     ours = ExchangeNet(6, 5, jax.random.key(0), 4, 3, freeze_semantics=True)
     readout = 0.3 * jax.random.normal(jax.random.key(1), ours.readout.weight.shape)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import pairs
+from implicature.experiments.paper import pairs
 from implicature.experiments.results import Result, TaskSpec, read_results
 from implicature.runner.sweep import filter_tasks, unfinished
 

@@ -8,11 +8,11 @@ import pytest
 from conftest import Ask
 from rich.console import Console
 
-from implicature.cli.train_summary import print_example
-from implicature.experiments.paper import paper_figures
+from implicature.cli.training.summary import print_example
+from implicature.experiments.paper.published import paper_figures
 from implicature.games.registry import load_game
 from implicature.training.config import Config
-from implicature.training.run import read_config, start_run
+from implicature.training.runs.run import read_config, start_run
 
 FIGURES = {"accuracy", "hard_accuracy", "valid", "by_level", "messages", "return", "games"}
 

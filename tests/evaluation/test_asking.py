@@ -12,7 +12,7 @@ import implicature
 from implicature.cli.main import main
 from implicature.spaces.small import quantifiers
 from implicature.training.config import Config
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 
 PRETRAINED = Path(implicature.__file__).parent / "training" / "pretrained" / "numbers-4"
 SETS = ("1,2,3,9", "1,2,4", "2,3", "1,5")

@@ -14,11 +14,11 @@ from implicature.cli.main import main
 from implicature.evaluation.novices import Lesson, games_until, mean_games, summarize_course, teach
 from implicature.evaluation.novices.learning import test_novice as take_tests
 from implicature.evaluation.novices.partners import Lessons, beliefs, losses, say_fixed, say_tailored, say_understood
-from implicature.experiments import novices
+from implicature.experiments.beyond import novices
 from implicature.nn.exchange import ExchangeNet
 from implicature.training.config import Config
 from implicature.training.pretraining import belief_loss
-from implicature.training.run import open_run, start_run
+from implicature.training.runs.run import open_run, start_run
 
 # Three games of two candidates and four words, games last: what is true of (candidate, word).
 MEANING = jnp.array([[[1, 1, 0, 0], [0, 1, 1, 0]], [[1, 0, 0, 1], [1, 1, 0, 0]], [[0, 1, 1, 1], [1, 0, 0, 1]]], bool)

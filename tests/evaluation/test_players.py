@@ -16,7 +16,7 @@ from conftest import Trained
 import implicature
 from implicature import Config, Context
 from implicature.agents.exact import ExactModel, ExactStudent, ExactTeacher
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 
 OBJECTS = "blue,sphere", "red,sphere", "blue,cone"
 NUMBERS = "1,2,3", "1,2", "2,4"

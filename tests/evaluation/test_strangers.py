@@ -20,7 +20,7 @@ from implicature.evaluation.strangers.meeting import load_meeting, meet
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.training.config import Config
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.training.task import Task, make_task
 
 PRETRAINED = str(Path(training.__file__).parent / "pretrained" / "numbers-4")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import appointment, appointment_search
+from implicature.experiments.beyond import appointment, appointment_search
 from implicature.experiments.results import read_results
 
 RESULTS = Path(__file__).parents[2] / "results" / "appointment-search.csv"

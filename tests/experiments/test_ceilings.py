@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import ceilings
-from implicature.experiments.ceilings import render, run
+from implicature.experiments.paper import ceilings
+from implicature.experiments.paper.ceilings import render, run
 from implicature.experiments.results import Result, read_results, write_results
 
 GAME = "numbers-4"

@@ -10,7 +10,7 @@ import pytest
 
 from implicature.evaluation.held_out import play_pair
 from implicature.evaluation.rollouts import summarize
-from implicature.experiments import concepts
+from implicature.experiments.beyond import concepts
 from implicature.games.sampling import Game
 from implicature.spaces.concepts import singletons
 from implicature.training.config import Config

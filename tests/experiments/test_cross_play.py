@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import cross_play, pairs
+from implicature.experiments.paper import cross_play, pairs
 from implicature.experiments.table import MeanStd
 from implicature.training.config import Config
 

@@ -1,6 +1,6 @@
 """The figure of one game."""
 
-from implicature.experiments.example_games import has_glyphs, wrap_names
+from implicature.experiments.paper.example_games import has_glyphs, wrap_names
 
 
 def test_a_label_that_the_font_cannot_write_is_shown_by_its_words():

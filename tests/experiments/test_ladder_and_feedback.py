@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from implicature.experiments import feedback, figure_3, ladder, pairs
+from implicature.experiments.choices import feedback, ladder
+from implicature.experiments.paper import figure_3, pairs
 from implicature.experiments.table import Number
 from implicature.games.registry import load_game
 from implicature.training.checks import check_ignored

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from implicature.experiments.own_words import best_protocol
+from implicature.experiments.beyond.own_words import best_protocol
 from implicature.games.sampling import Game
 from implicature.training.config import Config
 from implicature.training.task import make_task

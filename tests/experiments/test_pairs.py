@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import ablations, multi_round, n_candidates, pairs, time_to_accuracy
+from implicature.experiments.beyond import multi_round
+from implicature.experiments.choices import ablations, time_to_accuracy
+from implicature.experiments.paper import n_candidates, pairs
 from implicature.experiments.results import Result
 from implicature.games.registry import load_game
 from implicature.training.checks import check_ignored

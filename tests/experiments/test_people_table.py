@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from implicature.evaluation.human.published import load_published
-from implicature.experiments import people, recovery
-from implicature.training.space_file import task_space
+from implicature.experiments.beyond import people, recovery
+from implicature.training.runs.space_file import task_space
 
 
 def test_a_task_gives_a_row_for_each_data_set_and_tables_are_ordered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from implicature.experiments import populations, strangers
+from implicature.experiments.beyond import populations, strangers
 from implicature.experiments.table import Number
 
 FIGURES = {

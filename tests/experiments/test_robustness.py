@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from implicature.experiments import pairs, robustness
+from implicature.experiments.choices import robustness
+from implicature.experiments.paper import pairs
 from implicature.spaces import objects
 from implicature.spaces.images import object_images
 from implicature.spaces.io import read_space
 from implicature.spaces.rendering.dataset import TABLE, jittered_objects, write_dataset
 from implicature.spaces.rendering.renderer import render_objects
-from implicature.training.run import open_run
+from implicature.training.runs.run import open_run
 
 SETTINGS, IMAGES = robustness.SETTINGS, (robustness.TRAIN_IMAGES, robustness.TEST_IMAGES)
 SMALL = {
@@ -101,7 +102,7 @@ def test_jittered_images_are_rendered_once(tmp_path: Path):
 def test_without_mujoco_a_sentence_says_what_to_install_and_nothing_is_left_behind(tmp_path: Path):
     script = (
         "import sys; sys.modules['mujoco'] = None\n"
-        "from pathlib import Path; from implicature.experiments.robustness import run, tasks\n"
+        "from pathlib import Path; from implicature.experiments.choices.robustness import run, tasks\n"
         f"run(tasks()[0], 300, Path({str(tmp_path)!r}))"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

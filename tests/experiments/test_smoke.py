@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import pairs, smoke
+from implicature.experiments import smoke
+from implicature.experiments.paper import pairs
 from implicature.experiments.registry import EXPERIMENTS, SHARED_RESULTS, SMOKE, Folders, experiment_tasks
 from implicature.games.registry import load_game
 from implicature.training.checks import check_ignored

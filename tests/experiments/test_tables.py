@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from implicature.experiments import baseline_search, pairs, table_1, table_2, table_3
-from implicature.experiments.paper import paper_figures
-from implicature.experiments.paper_tables import paired_t_test
+from implicature.experiments.choices import baseline_search
+from implicature.experiments.paper import pairs, table_1, table_2, table_3
+from implicature.experiments.paper.published import paper_figures
+from implicature.experiments.paper.tables import paired_t_test
 from implicature.experiments.results import Result, read_results
 from implicature.experiments.table import MISSING, Comparison, Table
 from implicature.games.registry import GAMES

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from implicature.experiments import teaching
-from implicature.experiments.teaching import remaining_distance, teacher_likelihood_gradient
+from implicature.experiments.beyond import teaching
+from implicature.experiments.beyond.teaching import remaining_distance, teacher_likelihood_gradient
 
 GRADIENTS = jnp.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]])
 WEIGHTS, TARGET = jnp.array([3.0, 4.0]), jnp.array([1.0, 1.0])

@@ -306,8 +306,8 @@ def test_d14_where_training_runs_out_of_room_the_file_is_named(writer: str, name
     """A limit on the size of files stands for the full disk; the system's error names no file, either."""
     program = (
         "import resource, sys\nfrom pathlib import Path\nfrom implicature.cli.errors import system_error\n"
-        "from implicature.training.metrics import MetricsFile, Position\n"
-        "from implicature.training.tensorboard import EventWriter\n"
+        "from implicature.training.runs.metrics import MetricsFile, Position\n"
+        "from implicature.training.runs.tensorboard import EventWriter\n"
         "folder = Path(sys.argv[1])\nevents = EventWriter(folder / 'events', 0)\n"
         "metrics = MetricsFile(folder / 'metrics.csv', 1)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"

@@ -23,7 +23,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from implicature.training.config import Config
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.web.app import create_app
 from implicature.web.storage import Study, read_decisions
 

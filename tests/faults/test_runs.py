@@ -23,11 +23,11 @@ from implicature import __version__
 from implicature.files import exclusive_lock
 from implicature.spaces import Space
 from implicature.training.algorithm1 import Progress
-from implicature.training.checkpoint import load_tree, read_whole, save_tree, sort_header
 from implicature.training.config import Config
-from implicature.training.environment import recorded_environment
-from implicature.training.run import LOCK, Run, open_run, start_run
-from implicature.training.space_file import FILE, space_hash
+from implicature.training.runs.checkpoint import load_tree, read_whole, save_tree, sort_header
+from implicature.training.runs.environment import recorded_environment
+from implicature.training.runs.run import LOCK, Run, open_run, start_run
+from implicature.training.runs.space_file import FILE, space_hash
 
 COMMAND = str(Path(sys.executable).with_name("implicature"))
 SMALL = Config.of(

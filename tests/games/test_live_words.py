@@ -26,7 +26,7 @@ from implicature.spaces import SPACES, number_sets
 from implicature.spaces.space import Space
 from implicature.training.config import Config
 from implicature.training.resolve import batch_size, resolve
-from implicature.training.run import open_run, start_run
+from implicature.training.runs.run import open_run, start_run
 from implicature.training.seeds import n_chunks
 from implicature.training.task import make_task
 

@@ -15,9 +15,9 @@ from hostility import CASES, JSON, TEXT, assert_sentence, case, deadline, fuzz, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from implicature.training.checkpoint import load_tree, save_tree
 from implicature.training.config import Config
-from implicature.training.run import start_run
+from implicature.training.runs.checkpoint import load_tree, save_tree
+from implicature.training.runs.run import start_run
 
 TREE = {"weights": jnp.arange(6.0).reshape(2, 3), "steps": jnp.asarray(7), "used": jnp.asarray([True, False])}
 DTYPES = ["F32", "F64", "F16", "BF16", "F8_E4M3", "I64", "U8", "BOOL", "F4", "C64", "x", ""]

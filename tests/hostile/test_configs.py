@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from implicature.training.checks import check_config
 from implicature.training.config import GROUP_OF, GROUPS, Config
-from implicature.training.run import read_config
-from implicature.training.upgrade import FORMAT, RENAMED, upgrade_config
+from implicature.training.runs.run import read_config
+from implicature.training.runs.upgrade import FORMAT, RENAMED, upgrade_config
 
 OLD = json.loads((Path(__file__).parents[1] / "training" / "old_run" / "config.json").read_text())["config"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from implicature.experiments.registry import EXPERIMENTS, SHARED_RESULTS
 from implicature.experiments.results import read_results
-from implicature.training.metrics import HEADER, MetricsFile, Position
+from implicature.training.runs.metrics import HEADER, MetricsFile, Position
 
 RESULTS = Path(__file__).parents[2] / "results"
 NOTHING = "no task is called so"

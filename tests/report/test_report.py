@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from implicature.cli.report import report
-from implicature.experiments import pairs, smoke
+from implicature.experiments import smoke
+from implicature.experiments.paper import pairs
 from implicature.experiments.registry import Folders, is_figure
 from implicature.experiments.results import Result, write_results
 from implicature.report import markdown_report, write_docs, write_page, write_people, write_readme

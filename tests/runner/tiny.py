@@ -6,7 +6,7 @@ from pathlib import Path
 from safetensors.numpy import load_file
 
 from implicature.cli.main import main
-from implicature.experiments import pairs
+from implicature.experiments.paper import pairs
 from implicature.experiments.registry import EXPERIMENTS
 from implicature.experiments.results import Result, TaskSpec
 from implicature.experiments.table import Row, Table

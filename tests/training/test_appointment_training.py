@@ -19,7 +19,7 @@ from implicature.training.appointment.baseline import baseline_figures, train_ba
 from implicature.training.appointment.partner import partner_tables
 from implicature.training.appointment.run import open_appointment, start_appointment
 from implicature.training.config import Config
-from implicature.training.run import open_run
+from implicature.training.runs.run import open_run
 
 SMALL = {"game": "appointment", "width": 4, "iterations": 20, "phases": 1}
 

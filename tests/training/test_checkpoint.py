@@ -16,9 +16,9 @@ from safetensors.numpy import save_file
 
 from implicature.agents.contracts import Pair
 from implicature.files import write_atomic
-from implicature.training.checkpoint import load_tree, read_notes, save_tree
 from implicature.training.config import Config
 from implicature.training.pairs import new_pragmatic_pair
+from implicature.training.runs.checkpoint import load_tree, read_notes, save_tree
 
 
 def pair(seed: int, width: int = 2) -> Pair:

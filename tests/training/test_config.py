@@ -11,7 +11,7 @@ from implicature.games.registry import load_game
 from implicature.training.checks import check_ignored
 from implicature.training.config import GROUP_OF, PRESETS, Config, MethodConfig, NetworkConfig, OptimiserConfig
 from implicature.training.resolve import resolve
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.training.task import make_task
 
 

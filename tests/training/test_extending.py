@@ -15,7 +15,7 @@ from implicature.training.fields import Registered, parts
 from implicature.training.losses import LOSSES
 from implicature.training.methods import METHODS
 from implicature.training.pairs import NETWORKS
-from implicature.training.run import open_run, start_run
+from implicature.training.runs.run import open_run, start_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL: dict[str, Any] = {

@@ -18,7 +18,7 @@ from implicature.training.methods import plan
 from implicature.training.optimiser import init_learner, repeat_step
 from implicature.training.pairs import NEW_PAIR
 from implicature.training.pretraining import contrastive_step
-from implicature.training.run import Run, start_run
+from implicature.training.runs.run import Run, start_run
 from implicature.training.stages import init_state, merge
 from implicature.training.task import make_task
 

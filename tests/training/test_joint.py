@@ -29,7 +29,7 @@ from implicature.training.methods import plan
 from implicature.training.optimiser import init_learner, repeat_step
 from implicature.training.pairs import NEW_PAIR
 from implicature.training.pretraining import GroundingLoss, belief_loss, grounding_step, speaker_loss
-from implicature.training.run import Run, open_run, start_run
+from implicature.training.runs.run import Run, open_run, start_run
 from implicature.training.task import GameData, make_task
 
 every_method = pytest.mark.parametrize("method", ["la-2017", "la-2018"])

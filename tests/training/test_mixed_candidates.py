@@ -21,7 +21,7 @@ from implicature.nn.live_exchange import LiveExchangeNet
 from implicature.training.config import Config
 from implicature.training.optimiser import Step
 from implicature.training.pretraining import belief_loss, speaker_loss
-from implicature.training.run import Run, open_run, start_run, with_layers
+from implicature.training.runs.run import Run, open_run, start_run, with_layers
 from implicature.training.seeds import Setup, step_at_random_depth
 from implicature.training.stages import Stage
 from implicature.training.task import Task, make_task

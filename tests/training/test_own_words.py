@@ -28,7 +28,7 @@ from implicature.training.config import Config
 from implicature.training.losses import expected_credit, sampled_credit
 from implicature.training.pretraining import belief_loss, speaker_loss
 from implicature.training.replay import transitions
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.training.task import GameData, make_task, systematic_sample
 
 # Two candidates, two messages: P(m | o) = 3/4 and 1/4 for the first candidate, 1/4 and 3/4 for the second.

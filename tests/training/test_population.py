@@ -15,7 +15,7 @@ from implicature.agents.exact import ExactModel, ExactStudent, ExactTeacher
 from implicature.agents.perspectives import FeatureTable
 from implicature.training.config import Config
 from implicature.training.optimiser import Step
-from implicature.training.run import open_run, start_run
+from implicature.training.runs.run import open_run, start_run
 from implicature.training.seeds import Setup, step_with_random_partner
 from implicature.training.stages import Stage
 from implicature.training.task import make_task

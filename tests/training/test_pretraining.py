@@ -21,7 +21,7 @@ from implicature.training.config import Config
 from implicature.training.optimiser import init_learner, repeat_step
 from implicature.training.pairs import NETWORKS
 from implicature.training.pretraining import belief_loss, grounding_step, speaker_and_belief_loss, speaker_loss
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.training.task import GameData
 
 SPACE = number_sets(5, 2)

@@ -20,7 +20,7 @@ from implicature.evaluation.held_out import held_out_games
 from implicature.spaces import number_sets
 from implicature.training.config import Config
 from implicature.training.resolve import resolve
-from implicature.training.run import Run, open_run, read_config, start_run
+from implicature.training.runs.run import Run, open_run, read_config, start_run
 from implicature.training.stages import stages
 from implicature.training.task import make_task
 

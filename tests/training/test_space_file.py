@@ -9,9 +9,9 @@ import pytest
 
 from implicature.spaces import Lexicon, Space, number_sets, objects
 from implicature.spaces.io import read_space
-from implicature.training.checkpoint import read_notes, read_whole, save_tree
 from implicature.training.config import Config
-from implicature.training.space_file import FILE, run_space, save_space, space_hash
+from implicature.training.runs.checkpoint import read_notes, read_whole, save_tree
+from implicature.training.runs.space_file import FILE, run_space, save_space, space_hash
 
 KITCHEN = Path(__file__).parents[2] / "examples" / "kitchen.csv"
 CONFIG = Config.of(candidates=2)

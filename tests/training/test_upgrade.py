@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from safetensors.numpy import load_file
 
-from implicature.training.checkpoint import read_notes
-from implicature.training.run import open_run, read_config
+from implicature.training.runs.checkpoint import read_notes
+from implicature.training.runs.run import open_run, read_config
+from implicature.training.runs.upgrade import upgrade_config, upgrade_weight_name
 from implicature.training.seeds import accuracies, encode_all
-from implicature.training.upgrade import upgrade_config, upgrade_weight_name
 
 OLD_RUN = Path(__file__).parent / "old_run"
 """The pair that version 0.1 shipped with: before phase 1 and after phase 3, with fewer training games in its config."""

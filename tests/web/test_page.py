@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from implicature.cli.main import main
 from implicature.training.config import Config
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.web.app import create_app
 from implicature.web.players import PRETRAINED, load_agents_and_games
 from implicature.web.site import site_files

@@ -11,7 +11,7 @@ from browsing import NewPage, axe_findings, card, screenshot, wait_until_painted
 from playwright.sync_api import Page, expect
 
 from implicature.training.config import Config
-from implicature.training.run import start_run
+from implicature.training.runs.run import start_run
 from implicature.web.storage import read_decisions
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def train_appointment(config: "Config", preset: str | None, out: Path | None, resume: Path | None, quiet: bool) -> None:
-    from implicature.cli.progress_bar import train_with_bar
     from implicature.cli.train import check_resume
+    from implicature.cli.training.progress_bar import train_with_bar
     from implicature.files import check_folder
     from implicature.training.appointment.run import open_appointment, start_appointment
-    from implicature.training.run import new_run_folder
+    from implicature.training.runs.run import new_run_folder
 
     if resume is not None:
         check_resume(resume, config, preset, out)

@@ -32,7 +32,7 @@ def bench(
         address: The cluster's; by default the one that runs on this machine.
     """
     if workers is not None:
-        from implicature.cli.scaling import print_scaling
+        from implicature.cli.benchmarks.scaling import print_scaling
 
         return print_scaling(workers, engine, address, json, seconds)
     use_all_cores()
@@ -41,7 +41,7 @@ def bench(
     from rich.console import Console
     from rich.table import Table
 
-    from implicature.cli.throughput import measure, measure_curves, plot_curves
+    from implicature.cli.benchmarks.throughput import measure, measure_curves, plot_curves
     from implicature.files import check_png
 
     if plot is not None:
@@ -72,7 +72,7 @@ def print_peers(as_json: bool) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from implicature.cli.peers import NAMES, measure_peers
+    from implicature.cli.benchmarks.peers import NAMES, measure_peers
 
     figures = measure_peers()
     if as_json:

@@ -13,7 +13,7 @@ def already_chosen() -> bool:
 
 def use_recorded_devices(run: Path) -> None:
     """As many devices as a run was started with: its results depend on their number."""
-    from implicature.training.environment import recorded_environment
+    from implicature.training.runs.environment import recorded_environment
 
     recorded = recorded_environment(run)
     if already_chosen():

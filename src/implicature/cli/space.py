@@ -50,8 +50,8 @@ def load(file: str) -> "Space":
     from implicature.games.registry import load_space
 
     if (Path(file) / "config.json").exists():
-        from implicature.training.run import read_config
-        from implicature.training.space_file import run_space
+        from implicature.training.runs.run import read_config
+        from implicature.training.runs.space_file import run_space
 
         return run_space(Path(file), read_config(Path(file)))[0]
     return load_space(file)

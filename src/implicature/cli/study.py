@@ -110,7 +110,7 @@ def simulate(
     from rich.progress import track
 
     from implicature.cli.reproduce import print_table
-    from implicature.experiments.recovery import KEY, render
+    from implicature.experiments.beyond.recovery import KEY, render
     from implicature.experiments.results import command, merge_results, version
     from implicature.files import check_folder
     from implicature.web.dealing import playable_games

@@ -38,7 +38,7 @@ def teach(
 
     from implicature.evaluation.novices import MAX_GAMES, MAX_SEEDS, PARTNERS, draw_courses, summarize_course
     from implicature.files import check_png, name_in_errors
-    from implicature.training.run import open_run
+    from implicature.training.runs.run import open_run
 
     if unknown := [name for name in partner if name not in PARTNERS]:
         raise ValueError(f"No partner is called {unknown[0]!r:.40}: choose among {', '.join(PARTNERS)}.")

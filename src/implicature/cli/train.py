@@ -17,7 +17,7 @@ from implicature.profiling import Profile, part, start_profile
 from implicature.training.config import GAME_DEFAULTS, PRESETS, Config, game_config, preset_config
 
 if TYPE_CHECKING:
-    from implicature.training.run import Run
+    from implicature.training.runs.run import Run
 
 
 def train(
@@ -53,10 +53,10 @@ def train(
     use_all_cores()
     recorded = start_profile(STARTED) if profile else None
     with part("imports"):
-        from implicature.cli.progress_bar import train_with_bar
+        from implicature.cli.training.progress_bar import train_with_bar
         from implicature.files import check_folder
         from implicature.training.ahead import Ahead
-        from implicature.training.run import new_run_folder, resume_run, start_run
+        from implicature.training.runs.run import new_run_folder, resume_run, start_run
 
     if resume is not None:
         check_resume(resume, config, preset, out)
@@ -83,14 +83,14 @@ def train(
 
 def prepare(run: "Run") -> object:
     """What can be known of the summary before the end; plotting alone takes half a second to import."""
-    from implicature.cli.train_summary import prepare_summary
+    from implicature.cli.training.summary import prepare_summary
 
     return prepare_summary(run)
 
 
 def show_summary(run: "Run", prepared: Any, recorded: Profile | None, as_json: bool) -> None:
     with part("imports"):
-        from implicature.cli.train_summary import print_summary, summary_figures
+        from implicature.cli.training.summary import print_summary, summary_figures
 
     if as_json:
         figures = summary_figures(run, prepared)
@@ -128,7 +128,7 @@ def check_resume(folder: Path, config: Config, preset: str | None, out: Path | N
     for option, value in {"--preset": preset, "--out": out}.items():
         if value is not None:
             raise ValueError(f"{option} has no effect with --resume, which keeps to the run's own: leave out one.")
-    from implicature.training.run import read_config
+    from implicature.training.runs.run import read_config
 
     trained_with = read_config(folder).flat()
     for name, value in config.flat().items():
@@ -156,7 +156,7 @@ def default_config(arguments: list[str]) -> Config | None:
     if (run := value_of("--resume", arguments)) is not None:
         use_recorded_devices(Path(run))
         use_all_cores()
-        from implicature.training.run import read_config
+        from implicature.training.runs.run import read_config
 
         return read_config(Path(run))
     preset, method = value_of("--preset", arguments), value_of("--method", arguments) or "pragmatic"

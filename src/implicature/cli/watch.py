@@ -13,6 +13,6 @@ def watch(run: tyro.conf.Positional[Path], games: int = 10_000, out: Path | None
         games: Test games for the accuracy after each phase.
         out: The PNG file; by default watch.png in the run's folder.
     """
-    from implicature.cli.training_plot import plot_run
+    from implicature.cli.training.plot import plot_run
 
     plot_run(run, games, out)

@@ -8,7 +8,7 @@ from implicature.evaluation.players import Player, load_player
 from implicature.evaluation.queries import load_players
 from implicature.games.context import Context
 from implicature.games.typed import typed_arrays
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 
 
 def player_context(

@@ -22,7 +22,7 @@ from implicature.evaluation.players import plain_errors
 from implicature.evaluation.transcripts import Transcripts, transcribe
 from implicature.files import check_file, format_csv, write_atomic
 from implicature.spaces import Space
-from implicature.training.checkpoint import sort_header
+from implicature.training.runs.checkpoint import sort_header
 
 MAX_VALUES = 64
 """Up to so many words, her values of all of them are columns."""

@@ -33,7 +33,7 @@ from implicature.nn.image_encoder import ImageEncoder
 from implicature.spaces import Space
 from implicature.training.checks import flag
 from implicature.training.config import Config
-from implicature.training.run import Run, with_layers
+from implicature.training.runs.run import Run, with_layers
 from implicature.training.task import Task, make_task
 
 MAX_RTD_CANDIDATES = 12

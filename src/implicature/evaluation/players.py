@@ -24,7 +24,7 @@ from implicature.extensions import import_object
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.nn.image_encoder import ImageEncoder
-from implicature.training.run import Run, open_run
+from implicature.training.runs.run import Run, open_run
 
 Role = Literal["teacher", "student"]
 ROLES: tuple[Role, Role] = ("teacher", "student")

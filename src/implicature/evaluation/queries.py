@@ -38,7 +38,7 @@ from implicature.games.rules import Rules
 from implicature.nn.image_encoder import ImageEncoder
 from implicature.spaces import Space
 from implicature.spaces.images import instance_image
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ A result is one matchup of two players in one game; the same matchup again repla
 from pathlib import Path
 from typing import Any
 
-from implicature.experiments.pairs import FIGURES
+from implicature.experiments.paper.pairs import FIGURES
 from implicature.experiments.results import Result, command, merge_results, percent, read_results, version
 from implicature.experiments.table import Cell, MeanStd, Number, Row, Table
 from implicature.games.registry import GAMES

@@ -1,6 +1,6 @@
 """The experiments by name, and the folders of their results and runs.
 
-To add one: write a module like those beside this file (see `Experiment`) and name it in EXPERIMENTS.
+To add one: write a module like those beside this file (see `Experiment`) and name it in FOLDERS.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,25 @@ from implicature.experiments import smoke
 from implicature.experiments.results import Result, TaskSpec, read_results
 from implicature.experiments.table import Table
 
-EXPERIMENTS: dict[str, str] = {
-    name: f"implicature.experiments.{name.replace('-', '_')}"
-    for name in (
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "paper": (
         "table-1", "table-2", "table-3", "figure-2", "figure-3", "figure-4", "pairs", "ceilings", "cross-play",
-        "n-candidates", "multi-round", "ladder", "feedback", "teaching", "robustness", "ablations", "baseline-search",
-        "time-to-accuracy", "people", "own-words", "concepts", "novices",
-        "appointment", "appointment-search", "strangers", "populations", "vocabulary",
-    )
+        "n-candidates",
+    ),
+    "choices": (
+        "ladder", "feedback", "robustness", "ablations", "baseline-search", "time-to-accuracy",
+    ),
+    "beyond": (
+        "multi-round", "teaching", "people", "own-words", "concepts", "novices", "appointment", "appointment-search",
+        "strangers", "populations", "vocabulary",
+    ),
 }  # fmt: skip
+"""Experiments by the folder of their modules."""
+EXPERIMENTS: dict[str, str] = {
+    name: f"implicature.experiments.{folder}.{name.replace('-', '_')}"
+    for folder, names in FOLDERS.items()
+    for name in names
+}
 """The module of each."""
 SHARED_RESULTS: dict[str, str] = dict.fromkeys(("table-1", "table-2", "table-3", "figure-3"), "pairs")
 """The experiment whose results a table or figure shows, where it has none of its own."""

@@ -6,9 +6,9 @@ from pathlib import Path
 from implicature.experiments.results import Result, TaskSpec, command, version
 from implicature.experiments.smoke import shrink
 from implicature.training.config import Config
-from implicature.training.environment import recorded_environment
 from implicature.training.resolve import resolve
-from implicature.training.run import Run, open_run, start_run
+from implicature.training.runs.environment import recorded_environment
+from implicature.training.runs.run import Run, open_run, start_run
 
 KEY = ("setting", "split", "seed")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from implicature.experiments import recovery
+from implicature.experiments.beyond import recovery
 from implicature.experiments.registry import Folders
 from implicature.experiments.results import Result, read_results
 from implicature.files import read_text, write_atomic

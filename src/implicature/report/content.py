@@ -8,7 +8,7 @@ from pathlib import Path
 
 import implicature
 from implicature.evaluation.human.scores import HALVES
-from implicature.experiments.paper_tables import DEPTH_10, NAMES, paper_mean
+from implicature.experiments.paper.tables import DEPTH_10, NAMES, paper_mean
 from implicature.experiments.registry import ALL, Folders, is_figure
 from implicature.experiments.table import MISSING, Cell, Comparison, Number, Row, Table
 from implicature.games.registry import GAMES

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from implicature.experiments.pairs import KEY
+from implicature.experiments.paper.pairs import KEY
 from implicature.experiments.registry import ALL, SMOKE, Folders, experiment_tasks, load_experiment
 from implicature.experiments.results import (
     Result,

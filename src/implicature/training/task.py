@@ -20,7 +20,7 @@ from implicature.spaces import Space
 from implicature.training.checks import check_config, check_min_candidates, check_size, check_whole_class
 from implicature.training.config import Config
 from implicature.training.resolve import resolve
-from implicature.training.space_file import task_space
+from implicature.training.runs.space_file import task_space
 
 VALIDATION_GAMES = 2_000
 

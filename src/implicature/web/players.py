@@ -26,8 +26,8 @@ from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.nn.likelihood import Table
 from implicature.spaces import Space
-from implicature.training.run import Run, read_config
-from implicature.training.space_file import run_space
+from implicature.training.runs.run import Run, read_config
+from implicature.training.runs.space_file import run_space
 from implicature.training.task import make_task
 from implicature.web.dealing import DealtGame, PlayableGame, padded_lexicon, playable_games
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from implicature import __version__
 from implicature.files import write_atomic
-from implicature.training.run import read_config
+from implicature.training.runs.run import read_config
 from implicature.web.dealing import PlayableGame, playable_games
 from implicature.web.people import people_items
 from implicature.web.players import PRETRAINED

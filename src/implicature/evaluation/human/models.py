@@ -45,7 +45,7 @@ from implicature.files import read_table
 from implicature.games.context import Context
 from implicature.games.rules import Rules
 from implicature.spaces import Space
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 
 ASSIGNMENTS = 16
 PRETRAINED = Path(training.__file__).parent / "pretrained" / "numbers-4"

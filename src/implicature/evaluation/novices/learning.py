@@ -31,7 +31,7 @@ from implicature.training.config import Config, OptimiserConfig
 from implicature.training.optimiser import Learner, apply_gradients, init_learner
 from implicature.training.pairs import new_belief_net
 from implicature.training.resolve import resolve
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 
 BATCH = 8
 """Games between two steps of the novice."""

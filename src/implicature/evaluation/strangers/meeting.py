@@ -16,7 +16,7 @@ from implicature.evaluation.matchup import load_agents, shared_task
 from implicature.evaluation.players import load_player, run_agents
 from implicature.evaluation.strangers.matrix import Cell, Table
 from implicature.evaluation.strangers.partners import Partner, exact_partners, learned_partners, run_partners
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 from implicature.training.task import Task
 
 

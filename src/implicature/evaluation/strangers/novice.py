@@ -19,7 +19,7 @@ from implicature.agents.perspectives import FeatureTable
 from implicature.training.algorithm1 import algorithm1
 from implicature.training.methods import turn_step
 from implicature.training.optimiser import Learner, repeat_step
-from implicature.training.run import Run
+from implicature.training.runs.run import Run
 from implicature.training.seeds import Setup, accuracies, encode_all, step_with_random_partner, take_member
 from implicature.training.sharding import COMPILER_OPTIONS
 from implicature.training.stages import Stage, init_state, merge

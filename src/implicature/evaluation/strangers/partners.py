@@ -39,7 +39,7 @@ from implicature.games.context import Context
 from implicature.games.registry import GAMES, load_space
 from implicature.games.rules import Rules
 from implicature.nn.kernels import Index
-from implicature.training.run import Run, open_run, read_config
+from implicature.training.runs.run import Run, open_run, read_config
 from implicature.training.task import Task
 
 WEIGHTS = Path(training.__file__).parent / "pretrained"

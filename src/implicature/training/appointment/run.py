@@ -31,14 +31,14 @@ from implicature.training.appointment.algorithm1 import (
     new_players,
 )
 from implicature.training.appointment.partner import MAX_MESSAGES
-from implicature.training.checkpoint import load_tree, read_whole, save_tree
 from implicature.training.config import Config
-from implicature.training.environment import environment
 from implicature.training.fields import flag
-from implicature.training.metrics import MetricsFile, Position
-from implicature.training.run import FILES, LOCK, busy, check_finite, read_config
+from implicature.training.runs.checkpoint import load_tree, read_whole, save_tree
+from implicature.training.runs.environment import environment
+from implicature.training.runs.metrics import MetricsFile, Position
+from implicature.training.runs.run import FILES, LOCK, busy, check_finite, read_config
+from implicature.training.runs.upgrade import FORMAT
 from implicature.training.stages import Stage
-from implicature.training.upgrade import FORMAT
 
 USED = (
     "game", "rounds", "message_cost", "train_instance_fraction", "split_seed", "width", "phases", "iterations",

@@ -1,0 +1,1 @@
+"""What `bench` measures: throughput, scaling, and others at the same work."""

@@ -1,0 +1,1 @@
+"""Beyond the paper: several rounds, own words, people, teaching, strangers, large vocabularies."""

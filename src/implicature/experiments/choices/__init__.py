@@ -1,0 +1,1 @@
+"""What each choice is worth: the ladder, ablations, feedback, the baselines' search, time and robustness."""

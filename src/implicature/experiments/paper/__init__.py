@@ -1,0 +1,1 @@
+"""The paper's tables and figures, and the trained pairs that they show."""
