@@ -273,6 +273,7 @@ def test_d7_a_killed_process_leaves_no_lock_behind(tiny: list[str], tmp_path: Pa
     with subprocess.Popen([COMMAND, *tiny, "--out", str(folder)], stderr=subprocess.DEVNULL) as process:
         while not (folder / "checkpoint.safetensors").exists():
             time.sleep(0.05)
+        process.send_signal(signal.SIGSTOP)  # or it might end before the second begins
         second = subprocess.run(
             [COMMAND, "train", "--resume", str(folder)], capture_output=True, text=True, check=False
         )

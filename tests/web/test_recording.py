@@ -89,9 +89,8 @@ def study_file(tmp_path: Path) -> Path:
     person = Participant.model_validate(participant("P07"))
     for seed in range(6):
         settings = GameSettings.model_validate({**SETTINGS, "seed": seed})
-        target = sessions.watch(settings).target
-        assert target is not None
-        sessions.student_turn(StudentTurn(settings=settings, answer=target, participant=person))
+        _, dealt = sessions.deal(settings, "student")
+        sessions.student_turn(StudentTurn(settings=settings, answer=dealt.target, participant=person))
         sessions.teacher_turn(TeacherTurn(settings=settings, messages=[0], participant=person))
     study.close()
     return file
