@@ -31,19 +31,19 @@ from implicature.agents.contracts import Pair
 from implicature.files import exclusive_lock, read_text, write_atomic
 from implicature.profiling import part
 from implicature.training.algorithm1 import Progress, algorithm1
-from implicature.training.runs.checkpoint import is_old, load_tree, read_whole, save_tree
 from implicature.training.checks import check_config, check_ignored
 from implicature.training.config import GROUP_OF, Config
+from implicature.training.methods import find_method, plan
+from implicature.training.runs.checkpoint import is_old, load_tree, read_whole, save_tree
 from implicature.training.runs.environment import environment
 from implicature.training.runs.identity import OtherRunError, RunIdentity
-from implicature.training.methods import find_method, plan
 from implicature.training.runs.metrics import MetricsFile, Position
-from implicature.training.seeds import init_states, over_seeds, take_member
-from implicature.training.sharding import shard
 from implicature.training.runs.space_file import print_warning, run_space, save_space
-from implicature.training.task import Task, make_task
 from implicature.training.runs.tensorboard import EventWriter
 from implicature.training.runs.upgrade import FORMAT, upgrade_config, upgrade_weight_name
+from implicature.training.seeds import init_states, over_seeds, take_member
+from implicature.training.sharding import shard
+from implicature.training.task import Task, make_task
 
 FILES = ("metrics.csv", "events", "*.safetensors")
 """What a run writes into its folder, beside its config."""

@@ -20,8 +20,8 @@ from implicature.files import printable
 from implicature.games.registry import load_game, load_images, load_space
 from implicature.spaces import SPACES, Lexicon, Space
 from implicature.spaces.images import object_images
-from implicature.training.runs.checkpoint import read_whole, save_tree
 from implicature.training.config import Config
+from implicature.training.runs.checkpoint import read_whole, save_tree
 
 FILE = "space.safetensors"
 SOURCES = ("space", "images")
