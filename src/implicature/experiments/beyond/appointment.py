@@ -71,7 +71,7 @@ BASELINE = {
     "REINFORCE, one message": BaselineSetting(1, 5e-3, 0.02),
     "REINFORCE, up to two messages": BaselineSetting(2, 5e-3, 0.02),
 }
-"""The best of `appointment-search`."""
+"""To be the best of `appointment-search`, which has not been run."""
 BASELINE_SETTINGS = {"iterations": 1_000, "width": 64}
 SPLITS, SEEDS = (1, 2, 3), (0, 1)
 """Choices were made on split 0."""
